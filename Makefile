@@ -1,0 +1,40 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check bench reproduce clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(BIN)/sordino: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.tests-ready: $(BIN)/sordino pyproject.toml
+	$(BIN)/python -m pip install -q --group test
+	@touch $@
+
+demo: $(BIN)/sordino ## answer several private questions and write an HTML report
+	$(BIN)/sordino demo
+
+check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/golden tests/property
+
+test: check ## everything: check, the exhaustive proofs, the zoo, the command line
+	$(BIN)/pytest -n auto -m "slow" tests/unit tests/golden tests/property
+	$(BIN)/pytest -n auto tests/exact tests/statistical tests/e2e
+
+bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
+	$(BIN)/python benchmarks/run.py
+
+reproduce: $(VENV)/.tests-ready ## the papers' figures from public data, as CSV, PNG and a page
+	$(BIN)/python reproduce/run.py
+
+clean: ## remove the environments and caches
+	rm -rf $(VENV) .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis

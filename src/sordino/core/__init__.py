@@ -1,0 +1,32 @@
+"""The nouns of every guarantee; standard library only."""
+
+from sordino.core.distance import Distance, add_remove_row, flip_edge, replace_row
+from sordino.core.errors import (
+    CalibrationError,
+    MissingExtraError,
+    ParameterError,
+    PrivateDataError,
+    ProofError,
+    SordinoError,
+    UnsupportedError,
+)
+from sordino.core.guarantee import Guarantee
+from sordino.core.release import Release
+from sordino.core.secret import Secret
+
+__all__ = [
+    "CalibrationError",
+    "Distance",
+    "Guarantee",
+    "MissingExtraError",
+    "ParameterError",
+    "PrivateDataError",
+    "ProofError",
+    "Release",
+    "Secret",
+    "SordinoError",
+    "UnsupportedError",
+    "add_remove_row",
+    "flip_edge",
+    "replace_row",
+]

@@ -1,0 +1,84 @@
+"""Checks of the public parameters that every mechanism takes: before any randomness, before any budget."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+from sordino.core.errors import ParameterError
+
+
+def number(name: str, value: Any) -> float:
+    """A finite real number as a float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} must be a number, got {value!r}")
+    result = float(value)
+    if not math.isfinite(result):
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite real number above zero."""
+    result = number(name, value)
+    if result <= 0:
+        raise ParameterError(f"{name} must be > 0, got {value!r}")
+    return result
+
+
+def non_negative(name: str, value: Any) -> float:
+    """A finite real number of at least zero."""
+    result = number(name, value)
+    if result < 0:
+        raise ParameterError(f"{name} must be >= 0, got {value!r}")
+    return result
+
+
+def probability(name: str, value: Any, *, zero: bool = False) -> float:
+    """A number in (0, 1), or in [0, 1) where zero is allowed."""
+    result = number(name, value)
+    if not (0 <= result < 1 if zero else 0 < result < 1):
+        raise ParameterError(f"{name} must be in {'[' if zero else '('}0, 1), got {value!r}")
+    return result
+
+
+def whole(name: str, value: Any, *, least: int) -> int:
+    """An integer of at least ``least``."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+    result = int(value.__index__())
+    if result < least:
+        raise ParameterError(f"{name} must be >= {least}, got {value!r}")
+    return result
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """A finite number without rounding: integers, fractions and floats are taken at their exact value."""
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(value)
+    return Fraction(number(name, value))
+
+
+def bounds(value: Any) -> tuple[float, float]:
+    """A public range (lo, hi) with lo < hi."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise ParameterError(f"bounds must be a pair (lo, hi), got {value!r}") from None
+    low, high = number("lower bound", low), number("upper bound", high)
+    if not low < high:
+        raise ParameterError(f"bounds must have lo < hi, got ({low:g}, {high:g})")
+    return low, high
+
+
+def choice(name: str, value: Any, accepted: tuple[str, ...]) -> str:
+    """One of a few names; a miss names the nearest."""
+    if value in accepted:
+        return str(value)
+    import difflib
+
+    near = difflib.get_close_matches(str(value), accepted, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ParameterError(f"{name} must be one of {', '.join(accepted)}, got {value!r}{hint}")
