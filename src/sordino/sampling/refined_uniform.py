@@ -1,0 +1,58 @@
+"""A uniform number in [0, 1) of which only as many bits exist as some comparison needed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb, ctx, fmpq, fmpz
+
+from sordino.sampling.source import random_bits
+
+FIRST_BITS = 64
+
+
+class RefinedUniform:
+    """U lies in [numerator, numerator + 1] / 2^bits; `refine` draws more bits of the same U.
+
+    The law of whatever is decided by comparing U with a real number is exact: bits are added until the comparison
+    is certain, and only then is it answered.
+    """
+
+    __slots__ = ("bits", "numerator")
+
+    def __init__(self, numerator: int | None = None, bits: int = FIRST_BITS) -> None:
+        self.bits = bits
+        self.numerator = random_bits(bits) if numerator is None else numerator
+
+    def refine(self) -> None:
+        """Double the number of known bits."""
+        self.numerator = (self.numerator << self.bits) | random_bits(self.bits)
+        self.bits *= 2
+
+    def lower(self) -> arb:
+        """The lower end of what is known, as a ball at the current precision."""
+        return arb(fmpq(fmpz(self.numerator), fmpz(1) << self.bits))
+
+    def upper(self) -> arb:
+        """The upper end of what is known, as a ball at the current precision."""
+        return arb(fmpq(fmpz(self.numerator + 1), fmpz(1) << self.bits))
+
+    def midpoint(self) -> float:
+        """A float near U, for first guesses only."""
+        return float(Fraction(2 * self.numerator + 1, 1 << (self.bits + 1)))
+
+
+class precision:  # noqa: N801 - reads as a statement: `with precision(bits):`
+    """Run the block with ball arithmetic of at least ``bits`` bits."""
+
+    __slots__ = ("bits", "saved")
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def __enter__(self) -> None:
+        self.saved = ctx.prec
+        ctx.prec = self.bits
+
+    def __exit__(self, *_: object) -> None:
+        ctx.prec = self.saved
