@@ -53,7 +53,9 @@ class Guarantee:
         if not 0 < delta < 1:
             raise ParameterError(f"delta must be in (0, 1), got {delta!r}")
         epsilon = self.rho + 2 * math.sqrt(self.rho * math.log(1 / delta))
-        return replace(self, epsilon=epsilon, delta=delta, rho=None, theorem=f"{self.theorem}; zCDP to (ε, δ)")
+        return replace(
+            self, epsilon=epsilon, delta=delta, rho=None, theorem=f"{self.theorem}; zCDP to (ε, δ)"
+        )
 
     @property
     def loss(self) -> str:

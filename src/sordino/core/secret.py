@@ -31,7 +31,9 @@ class Secret(str, Generic[Content]):
     def reveal(self) -> Content:
         """The content, for the owner of the data."""
         if self._content is _GONE:
-            raise SordinoError("this Secret is a copy and holds nothing: reveal the original in the process that made it")
+            raise SordinoError(
+                "this Secret is a copy and holds nothing: reveal the original in the process that made it"
+            )
         return self._content  # type: ignore[return-value]
 
     def __repr__(self) -> str:

@@ -1,0 +1,81 @@
+"""Permute-and-flip: never worse than the exponential mechanism on the same scores."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.mechanisms.selection.exponential import log_weights
+from sordino.mechanisms.selection.scores import GridScores
+from sordino.sampling.choice import FlipChoice
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_CHUNK = 1 << 16
+_EXACT_DEGREE = 96
+
+
+class PermuteAndFlip:
+    """Take the first candidate, in random order, whose coin of bias exp(rate·(score − top)) shows heads.
+
+    **Guarantee**: ε-DP with rate ε/(2Δ), or ε/Δ if every score moves the same way under one change. Its zCDP is
+    ε²/2 only: it has no bounded range.
+    **Requires**: scores of sensitivity Δ.
+    **Source**: McKenna and Sheldon 2020; the same law as report-noisy-max with exponential noise (Ding et al. 2021).
+    **Numerics**: the draw is exact. The law is p_r ∫₀¹ Π_{s≠r} (1 − p_s y) dy, a polynomial integrated by
+    Gauss–Legendre: without error up to rounding for few candidates, to about 10⁻¹² for many.
+    """
+
+    name = "permute_and_flip"
+    theorem = "permute-and-flip"
+    zcdp_factor = 1 / 2
+
+    @staticmethod
+    def log_law(scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
+        """ln P(r) for every candidate."""
+        distinct, inverse, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
+        exponents = log_weights(distinct, rate)
+        biases = np.exp(exponents)
+        nodes, weights = _quadrature(float(counts @ biases), len(scores.values))
+        log_product = _log_products(biases, counts, nodes)
+        peak = (log_product + np.log(weights)).max()
+        terms = np.exp(log_product + np.log(weights) - peak)
+        log_share = np.empty(len(distinct))
+        for start in range(0, len(distinct), _CHUNK):
+            chunk = biases[start : start + _CHUNK, None]
+            log_share[start : start + _CHUNK] = np.log((terms / (1 - chunk * nodes)).sum(axis=1))
+        log_share += exponents + peak
+        # What quadrature leaves of the total mass (about 1e-13) is spread evenly.
+        log_share -= np.log(counts @ np.exp(log_share))
+        return log_share[inverse]
+
+    @staticmethod
+    def draw(scores: GridScores, rate: Fraction) -> int:
+        """One candidate."""
+        return FlipChoice(scores.values, rate).draw()
+
+
+def _quadrature(total_bias: float, candidates: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights on (0, 1), dense near 0 on the scale 1/Σp on which the product decays."""
+    if candidates <= _EXACT_DEGREE:
+        nodes, weights = np.polynomial.legendre.leggauss(candidates // 2 + 1)
+        return (nodes + 1) / 2, weights / 2
+    panels = [0.0]
+    while panels[-1] < 1 and panels[-1] * total_bias < 800:
+        panels.append(min(1.0, max(2 * panels[-1], 1 / (2 * total_bias))))
+    edges = np.asarray(panels)
+    half = np.diff(edges) / 2
+    middle = (edges[1:] + edges[:-1]) / 2
+    return (middle[:, None] + half[:, None] * _NODES).ravel(), (half[:, None] * _WEIGHTS).ravel()
+
+
+def _log_products(
+    biases: NDArray[np.float64], counts: NDArray[np.intp], nodes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Σ over candidates of ln(1 − p y) at every node y."""
+    total = np.zeros(len(nodes))
+    for start in range(0, len(biases), _CHUNK):
+        block = biases[start : start + _CHUNK, None] * nodes
+        total += counts[start : start + _CHUNK] @ np.log1p(-block)
+    return total

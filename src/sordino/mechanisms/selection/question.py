@@ -1,0 +1,105 @@
+"""Question: the checked, public and private input of one selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row
+from sordino.core.parameters import choice, exact, positive, probability
+from sordino.sensitivity import Profile
+
+SAMPLERS = ("exponential", "permute_and_flip")
+DIRECTIONS = ("plus", "minus")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which candidate has the largest score? Asked with a budget, a profile and public choices."""
+
+    scores: NDArray[np.float64]
+    profile: Profile
+    epsilon: Fraction
+    delta: float
+    monotone: bool
+    sampler: str | None
+    direction: str
+    noise: str | None
+    step: float | None
+    changes: NDArray[np.int64] | None
+    distance: Distance
+
+
+def question(
+    scores: ArrayLike,
+    *,
+    profile: Profile | float,
+    epsilon: Any,
+    delta: Any = 0.0,
+    monotone: bool = False,
+    sampler: str | None = None,
+    direction: str = "plus",
+    noise: str | None = None,
+    step: float | None = None,
+    changes: ArrayLike | None = None,
+    distance: Distance | None = None,
+) -> Question:
+    """Check everything that can be checked before randomness or budget is touched."""
+    positive("epsilon", epsilon)
+    probability("delta", delta, zero=True)
+    if sampler is not None:
+        choice("sampler", sampler, SAMPLERS)
+    choice("direction", direction, DIRECTIONS)
+    if not isinstance(profile, Profile):
+        profile = Profile.constant(profile)
+    values = _checked_scores(scores)
+    if profile.candidates is not None and profile.candidates != len(values):
+        raise ParameterError(
+            f"the profile is for {profile.candidates} candidates and there are {len(values)} scores: they must agree"
+        )
+    counts = None if changes is None else _checked_changes(changes, len(values))
+    where = distance or profile.distance or add_remove_row()
+    if monotone and where.change == "replace":
+        raise ParameterError(
+            "monotone=True holds for rows added or removed only: a replaced row raises one score and lowers another"
+        )
+    return Question(
+        values,
+        profile,
+        exact("epsilon", epsilon),
+        float(delta),
+        bool(monotone),
+        sampler,
+        direction,
+        noise,
+        step,
+        counts,
+        where,
+    )
+
+
+def _checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("scores must be a one-dimensional array of numbers") from None
+    if values.ndim != 1:
+        raise ParameterError(f"scores must be one-dimensional, got {values.ndim} axes")
+    if not len(values):
+        raise ParameterError("scores are empty: there must be at least one candidate")
+    if not np.isfinite(values).all():
+        raise PrivateDataError("scores must be finite: some are NaN or infinite")
+    return values
+
+
+def _checked_changes(changes: ArrayLike, candidates: int) -> NDArray[np.int64]:
+    counts = np.asarray(changes)
+    if counts.shape != (candidates,) or counts.dtype.kind not in "iu":
+        raise ParameterError(f"changes must be {candidates} whole numbers, one per candidate")
+    if (counts < 0).any():
+        raise PrivateDataError("changes must be >= 0")
+    return counts.astype(np.int64)

@@ -1,0 +1,67 @@
+"""Scores on a public grid: what every score-based mechanism draws from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import ParameterError, PrivateDataError, UnsupportedError
+from sordino.core.parameters import positive
+from sordino.sensitivity import Profile
+
+# The grid is this many halvings below the bound, so rounding costs a relative 2^-30 of it at most.
+_RESOLUTION_BITS = 30
+_LARGEST = 2.0**60
+
+
+@dataclass(frozen=True, slots=True)
+class GridScores:
+    """Integer scores, and the most that one change can move any of them, in units of the grid.
+
+    **Numerics**: a score u becomes ⌊u/h⌋ and a sensitivity δ becomes ⌈δ/h⌉ for a public power of two h. Rounding down
+    commutes with adding whole steps, so |u(x) − u(y)| ≤ δ gives |⌊u(x)/h⌋ − ⌊u(y)/h⌋| ≤ ⌈δ/h⌉: rounding is paid for.
+    """
+
+    values: NDArray[np.int64]
+    sensitivity: int
+
+    def rate(self, epsilon: Fraction, *, monotone: bool) -> Fraction:
+        """The exponent per grid step: ε/Δ where all scores move the same way, ε/(2Δ) otherwise."""
+        return epsilon / (self.sensitivity if monotone else 2 * self.sensitivity)
+
+
+def grid_step(profile: Profile, step: float | None) -> float:
+    """The public grid: the power of two at or below ``step``, or 2⁻³⁰ of the bound."""
+    if step is not None:
+        return 2.0 ** math.floor(math.log2(positive("step", step)))
+    if math.isinf(profile.bound):
+        raise ParameterError("a profile without a finite bound needs step=, the public grid of the scores")
+    return float(2.0 ** (math.floor(math.log2(profile.bound)) - _RESOLUTION_BITS))
+
+
+def scores_on_grid(scores: NDArray[np.float64], step: float) -> NDArray[np.int64]:
+    """⌊u/h⌋ exactly: h is a power of two, so the division does not round."""
+    scaled = scores * (1 / step)
+    if max(scaled.max(), -scaled.min()) > _LARGEST:
+        raise PrivateDataError(
+            "the scores are more than 2^30 times the bound: give the bound in the scores' units"
+        )
+    return np.floor(scaled, out=scaled).astype(np.int64)
+
+
+def sensitivity_on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.int64]:
+    """⌈δ/h⌉ exactly."""
+    return np.ceil(values * (1 / step)).astype(np.int64)
+
+
+def bound_on_grid(profile: Profile, step: float) -> int:
+    """⌈Δ/h⌉; the bound must be finite."""
+    if math.isinf(profile.bound):
+        raise UnsupportedError(
+            "this mechanism needs a finite bound (global sensitivity); without one, use local_dampening"
+        )
+    return math.ceil(profile.bound * (1 / step))

@@ -1,0 +1,37 @@
+"""Shifted local dampening in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sordino.core import PrivateDataError
+from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.scores import (
+    GridScores,
+    bound_on_grid,
+    grid_step,
+    scores_on_grid,
+    sensitivity_on_grid,
+)
+
+
+def shifted_scores(question: Question) -> GridScores:
+    """u − G (direction plus) or u + G (minus), with the gap G = Σ_t (Δ − δ(t)).
+
+    **Guarantee**: u ∓ G has sensitivity Δ: G(x) − G(y) ≤ Δ − δ(x, 0), because δ(x, t+1) ≥ δ(y, t) leaves only the first
+    term of the sum, and |u(x) − u(y)| ≤ δ(x, 0).
+    **Requires**: an admissible profile with a finite bound that it reaches (tables do, from their length on).
+    **Source**: the limit of local dampening of u − s for s → ±∞ (LD Def. 9); the closed form and its proof are ours.
+    A profile that is the same for all candidates gives the plain scores, that is, no gain.
+    **Numerics**: exact integers.
+    """
+    step = grid_step(question.profile, question.step)
+    bound = bound_on_grid(question.profile, step)
+    gap = np.zeros(question.profile.rows, dtype=np.int64)
+    for _, block in question.profile.blocks():
+        gap += (bound - sensitivity_on_grid(block, step)).sum(axis=1)
+        if (gap > 1 << 60).any():
+            raise PrivateDataError("the gap of the profile is too long for the grid: give a larger step=")
+    scores = scores_on_grid(question.scores, step)
+    spread = gap[0] if question.profile.group_of is None else gap[question.profile.group_of]
+    return GridScores(scores - spread if question.direction == "plus" else scores + spread, bound)

@@ -1,0 +1,312 @@
+"""Profile: how much one further change can move a score or a number, t changes away from this database."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sordino.core import Distance, ParameterError, UnsupportedError, add_remove_row
+from sordino.core.parameters import positive, whole
+from sordino.sensitivity.smooth_bound import SmoothBound
+
+Floats = NDArray[np.float64]
+
+_BLOCK_CELLS = 1 << 22
+_MOST_STEPS = 1 << 26
+# Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
+_ROUND_UP = 1 + 2.0**-44
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Profile:
+    """The sensitivity function δ(0) ≤ δ(1) ≤ δ(2) ≤ … of one number, or of every candidate of a selection.
+
+    Many candidates may share one row (``group_of``), so memory is candidates + groups × steps; a profile with one
+    row and no ``group_of`` holds for any number of candidates. From ``length`` on, δ(t) is ``bound``, never the last
+    column; ``bound`` is the global sensitivity and may be ∞ where the use allows it.
+
+    **Requires** (the caller's claim, checked by ``sordino.audit.check_profile`` on small universes): admissibility,
+    that is δ(x, 0) ≥ the local sensitivity at x and δ(x, t+1) ≥ δ(y, t) for all neighbours x, y.
+    **Source**: LD Def. 6 with the neighbour's database on the right, where the print repeats x.
+    """
+
+    rows: int
+    bound: float
+    length: int | None
+    values: Callable[[int, int], Floats]
+    group_of: NDArray[np.intp] | None = None
+    distance: Distance | None = None
+
+    # -- construction ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def constant(cls, bound: float, *, distance: Distance | None = None) -> Profile:
+        """The global sensitivity at every distance."""
+        bound = positive("bound", bound)
+        return cls(1, bound, 0, lambda start, stop: np.empty((1, 0)), distance=distance)
+
+    @classmethod
+    def from_table(cls, table: ArrayLike, *, bound: float, distance: Distance | None = None) -> Profile:
+        """Rows of δ(0), δ(1), …: shape (T,) for one row, (candidates, T) for one row each."""
+        array, bound = _checked_table(table, bound)
+        group_of = np.arange(len(array)) if np.ndim(table) == 2 else None
+        return cls(len(array), bound, array.shape[1], _slices(array), group_of, distance)
+
+    @classmethod
+    def grouped(
+        cls, table: ArrayLike, group_of: ArrayLike, *, bound: float, distance: Distance | None = None
+    ) -> Profile:
+        """Candidate i has row ``group_of[i]`` of ``table`` (groups, T)."""
+        array, bound = _checked_table(table, bound)
+        if np.ndim(table) != 2:
+            raise ParameterError(f"a grouped table must have two axes (groups, steps), got {np.ndim(table)}")
+        groups = _checked_groups(group_of, len(array))
+        return cls(len(array), bound, array.shape[1], _slices(array), groups, distance)
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[[NDArray[np.int64]], ArrayLike],
+        *,
+        bound: float,
+        group_of: ArrayLike | None = None,
+        distance: Distance | None = None,
+    ) -> Profile:
+        """A vectorised function of t: an array of t gives (steps,) for one row or (rows, steps)."""
+        bound = _checked_bound(bound)
+
+        def values(start: int, stop: int) -> Floats:
+            block = np.asarray(function(np.arange(start, stop, dtype=np.int64)), dtype=np.float64)
+            block = block[None, :] if block.ndim == 1 else block
+            if block.ndim != 2 or block.shape[1] != stop - start:
+                raise ParameterError(
+                    f"the profile function must give (steps,) or (rows, steps), got {block.shape}"
+                )
+            _check_values(block, bound)
+            return block
+
+        first = values(0, 2)
+        groups = None
+        if group_of is not None:
+            groups = _checked_groups(group_of, len(first))
+        elif np.ndim(function(np.arange(2, dtype=np.int64))) == 2:
+            groups = np.arange(len(first))
+        return cls(len(first), bound, None, values, groups, distance)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    @property
+    def candidates(self) -> int | None:
+        """How many candidates the profile is for; None if one row serves any number."""
+        return None if self.group_of is None else len(self.group_of)
+
+    def at(self, t: int) -> Any:
+        """δ(t): a float for one row, an array over candidates otherwise."""
+        t = whole("t", t, least=0)
+        if self.length is not None and t >= self.length:
+            column = np.full(self.rows, self.bound)
+        else:
+            column = self.values(t, t + 1)[:, 0]
+        return self._spread(column)
+
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
+        """(t, δ(t … t+k)) over all steps below the bound, memory bounded; ends where every row is at the bound."""
+        start, width = 0, 64
+        while self.length is None or start < self.length:
+            width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
+            stop = start + width if self.length is None else min(start + width, self.length)
+            block = self.values(start, stop)
+            yield start, block
+            if self.length is None and bool(np.all(block[:, -1] >= self.bound)):
+                return
+            start = stop
+            if start > _MOST_STEPS:
+                raise UnsupportedError(
+                    f"the profile does not reach its bound within {_MOST_STEPS} steps: "
+                    "set it to the bound from a public horizon on, with .until(horizon)"
+                )
+
+    def smooth(self, beta: float) -> Any:
+        """max over t of e^(−βt) δ(t), rounded up: a float for one row, an array over candidates otherwise.
+
+        Steps are read until no later one can matter; from a horizon that depends on β and the bound alone, δ is
+        taken as the bound, which keeps the result β-smooth.
+        """
+        beta = positive("beta", beta)
+        if math.isinf(self.bound):
+            raise UnsupportedError("smooth() needs a finite bound: give bound= or .capped(bound)")
+        horizon = math.ceil((700 + max(0.0, math.log(self.bound))) / beta)
+        limit = horizon if self.length is None else min(self.length, horizon)
+        best = np.full(self.rows, math.exp(-beta * limit) * self.bound if limit else self.bound)
+        start, width = 0, 64
+        while start < limit and math.exp(-beta * start) * self.bound > best.min():
+            width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
+            stop = min(start + width, limit)
+            decay = np.exp(-beta * np.arange(start, stop))
+            np.maximum(best, (self.values(start, stop) * decay).max(axis=1), out=best)
+            start = stop
+        return self._spread(best * _ROUND_UP)
+
+    def smooth_bound(self, distance: Distance | None = None) -> SmoothBound:
+        """The smooth bound of a number (the largest over candidates if there are several)."""
+        return SmoothBound(
+            function=lambda beta: float(np.max(self.smooth(beta))),
+            distance=distance or self.distance or add_remove_row(),
+        )
+
+    def gap(self) -> Any:
+        """Σ over t of (bound − δ(t)), what shifted dampening subtracts: one number per candidate (or one)."""
+        if math.isinf(self.bound):
+            raise UnsupportedError("gap() needs a finite bound: give bound= or .capped(bound)")
+        total = np.zeros(self.rows)
+        for _, block in self.blocks():
+            total += (self.bound - block).sum(axis=1)
+        return self._spread(total)
+
+    # -- combination -------------------------------------------------------------------------------------------
+
+    def flat(self) -> Profile:
+        """One row that bounds every candidate: the maximum over candidates."""
+        values = self.values
+        return replace(
+            self,
+            rows=1,
+            values=lambda start, stop: values(start, stop).max(axis=0, keepdims=True),
+            group_of=None,
+        )
+
+    def capped(self, bound: float) -> Profile:
+        """min(δ, bound), where ``bound`` is a global sensitivity: stays admissible."""
+        bound = _checked_bound(bound)
+        values = self.values
+        return replace(
+            self,
+            bound=min(bound, self.bound),
+            values=lambda start, stop: np.minimum(values(start, stop), bound),
+        )
+
+    def until(self, horizon: int) -> Profile:
+        """δ below a public horizon, the bound from it on: stays admissible, and is bounded."""
+        horizon = whole("horizon", horizon, least=0)
+        length = horizon if self.length is None else min(horizon, self.length)
+        return replace(self, length=length)
+
+    def __or__(self, other: Profile) -> Profile:
+        """The larger of two profiles at every step."""
+        return self._combined(other, np.maximum, max)
+
+    def __and__(self, other: Profile) -> Profile:
+        """The smaller of two profiles that bound the same thing."""
+        return self._combined(other, np.minimum, min)
+
+    def _combined(
+        self,
+        other: Profile,
+        pick: Callable[[Floats, Floats], Floats],
+        pick_one: Callable[[float, float], float],
+    ) -> Profile:
+        if self.candidates and other.candidates and self.candidates != other.candidates:
+            raise ParameterError(
+                f"the profiles are for {self.candidates} and {other.candidates} candidates; they must be for the same"
+            )
+        if self.distance and other.distance and self.distance != other.distance:
+            raise ParameterError(f"the profiles count different changes: {self.distance}; {other.distance}")
+        mine, theirs, group_of = _common_rows(self, other)
+        length = None
+        if self.length is not None and other.length is not None:
+            length = max(self.length, other.length)
+
+        def values(start: int, stop: int) -> Floats:
+            return pick(self._padded(start, stop)[mine], other._padded(start, stop)[theirs])
+
+        return Profile(
+            len(mine),
+            pick_one(self.bound, other.bound),
+            length,
+            values,
+            group_of,
+            self.distance or other.distance,
+        )
+
+    def _padded(self, start: int, stop: int) -> Floats:
+        """δ(start … stop) with the bound past the table."""
+        if self.length is None or stop <= self.length:
+            return self.values(start, stop)
+        inside = (
+            self.values(start, max(start, self.length)) if start < self.length else np.empty((self.rows, 0))
+        )
+        missing = stop - start - inside.shape[1]
+        return np.concatenate([inside, np.full((self.rows, missing), self.bound)], axis=1)
+
+    def _spread(self, per_row: Floats) -> Any:
+        return float(per_row[0]) if self.group_of is None else per_row[self.group_of]
+
+    def __repr__(self) -> str:
+        candidates = "any" if self.candidates is None else self.candidates
+        return (
+            f"Profile(candidates={candidates}, rows={self.rows}, steps={self.length}, bound={self.bound:g})"
+        )
+
+
+def _common_rows(
+    one: Profile, two: Profile
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp] | None]:
+    """Rows of a combined profile: one per pair of rows that some candidate uses."""
+    if one.group_of is None and two.group_of is None:
+        return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp), None
+    if one.group_of is None or two.group_of is None:
+        group_of = two.group_of if one.group_of is None else one.group_of
+        rows = np.arange(max(one.rows, two.rows))
+        zeros = np.zeros(len(rows), dtype=np.intp)
+        return (zeros, rows, group_of) if one.group_of is None else (rows, zeros, group_of)
+    pairs, group_of = np.unique(one.group_of * two.rows + two.group_of, return_inverse=True)
+    return pairs // two.rows, pairs % two.rows, group_of
+
+
+def _slices(array: Floats) -> Callable[[int, int], Floats]:
+    return lambda start, stop: array[:, start:stop]
+
+
+def _checked_bound(bound: float) -> float:
+    return math.inf if bound == math.inf else positive("bound", bound)
+
+
+def _checked_table(table: ArrayLike, bound: float) -> tuple[Floats, float]:
+    bound = _checked_bound(bound)
+    try:
+        array = np.array(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("a profile table must be a numeric array (T,) or (candidates, T)") from None
+    if array.ndim not in (1, 2) or array.shape[0] == 0:
+        raise ParameterError(f"a profile table must have shape (T,) or (candidates, T), got {array.shape}")
+    array = array[None, :] if array.ndim == 1 else array
+    _check_values(array, bound)
+    array.flags.writeable = False
+    return array, bound
+
+
+def _check_values(array: Floats, bound: float) -> None:
+    if not np.isfinite(array).all():
+        raise ParameterError("a profile must be finite at every step")
+    if (array < 0).any():
+        raise ParameterError("a profile must be >= 0 at every step")
+    if array.shape[1] > 1 and (np.diff(array, axis=1) < 0).any():
+        raise ParameterError("a profile must not decrease with the number of changes")
+    if (array > bound).any():
+        raise ParameterError(
+            f"a profile must not exceed its bound {bound:g}: cap it with .capped(bound) or give the right bound"
+        )
+
+
+def _checked_groups(group_of: ArrayLike, rows: int) -> NDArray[np.intp]:
+    groups = np.asarray(group_of)
+    if groups.ndim != 1 or groups.size == 0 or groups.dtype.kind not in "iu":
+        raise ParameterError("group_of must be a non-empty array of row numbers, one per candidate")
+    if groups.min() < 0 or groups.max() >= rows:
+        raise ParameterError(f"group_of must hold row numbers in [0, {rows})")
+    return groups.astype(np.intp)
