@@ -239,12 +239,14 @@ class LatticeComparison:
 
 
 def _worst_outcomes(left: Floats, right: Floats, delta: float) -> NDArray[np.intp]:
+    """The deciding event; for a pure loss, the likeliest of the outcomes that have it."""
     _, cut = smallest_epsilon(left[None], right[None], delta)
     ratios = log_ratios(left, right)
-    chosen: NDArray[np.intp] = (
-        np.flatnonzero(ratios >= cut[0]) if delta else ratios.argmax(axis=-1, keepdims=True)
-    )
-    return chosen
+    if delta:
+        event: NDArray[np.intp] = np.flatnonzero(ratios >= cut[0])
+        return event
+    tied = np.flatnonzero(ratios >= cut[0] - 1e-12)
+    return tied[[int(left[tied].argmax())]]
 
 
 def _mass(log_probabilities: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,19 @@ class Witness:
 
     def __str__(self) -> str:
         return (
-            f"{self.left!r} against {self.right!r}, outcome {self.outcome}: "
+            f"{self.left!r} against {self.right!r}, outcome {_shown(self.outcome)}: "
             f"{self.left_probability:.6g} against {self.right_probability:.6g}"
         )
+
+
+def _shown(outcome: Any) -> str:
+    if isinstance(outcome, Fraction):
+        return f"{float(outcome):.9g}"
+    if isinstance(outcome, tuple) and len(outcome) > 6:
+        return f"one of {len(outcome)}, such as " + ", ".join(map(_shown, outcome[:3]))
+    if isinstance(outcome, tuple):
+        return f"({', '.join(map(_shown, outcome))})"
+    return str(outcome)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,47 @@
+"""The zoo: broken mechanisms that the auditor has to refuse, each beside its repaired control."""
+
+from sordino.audit.zoo.composition import (
+    NOISY_MAXIMUM_VALUE,
+    PARALLEL_UNDER_REPLACE,
+    SPARSE_VECTOR_BARE_QUERIES,
+)
+from sordino.audit.zoo.floating_point import FLOATING_POINT_ATTACK, FLOATING_POINT_SUPPORT
+from sordino.audit.zoo.local_dampening import ADMISSIBILITY_AS_PRINTED, PERCENTILE_CANDIDATES, TREE_STOP
+from sordino.audit.zoo.local_sensitivity import LOCAL_SENSITIVITY_MEDIAN
+from sordino.audit.zoo.selection import (
+    EXPONENTIAL_WITH_SMOOTH_SENSITIVITY,
+    MONOTONE_RATE_UNDER_REPLACE,
+    PERMUTE_AND_FLIP_FULL_RATE,
+)
+from sordino.audit.zoo.smooth_noise import (
+    GRID_FOLLOWS_SCALE,
+    LOST_STUDENT_FACTOR,
+    SMOOTH_LAPLACE_LARGE_EPSILON,
+)
+from sordino.audit.zoo.smooth_noisy_max import SMOOTHING_BY_EPSILON, TIES_FORGOTTEN
+from sordino.audit.zoo.specimen import Specimen, Verdict
+
+__all__ = ["Specimen", "Verdict", "specimens"]
+
+
+def specimens() -> tuple[Specimen, ...]:
+    """Every specimen, by family."""
+    return (
+        LOCAL_SENSITIVITY_MEDIAN,
+        SMOOTHING_BY_EPSILON,
+        TIES_FORGOTTEN,
+        LOST_STUDENT_FACTOR,
+        SMOOTH_LAPLACE_LARGE_EPSILON,
+        GRID_FOLLOWS_SCALE,
+        EXPONENTIAL_WITH_SMOOTH_SENSITIVITY,
+        PERMUTE_AND_FLIP_FULL_RATE,
+        MONOTONE_RATE_UNDER_REPLACE,
+        ADMISSIBILITY_AS_PRINTED,
+        PERCENTILE_CANDIDATES,
+        TREE_STOP,
+        FLOATING_POINT_SUPPORT,
+        FLOATING_POINT_ATTACK,
+        NOISY_MAXIMUM_VALUE,
+        SPARSE_VECTOR_BARE_QUERIES,
+        PARALLEL_UNDER_REPLACE,
+    )
