@@ -73,7 +73,7 @@ class _Noises:
 
     def intervals(self) -> tuple[Floats, Floats]:
         """Certain lower and upper ends of every Z."""
-        edges, tails_low, tails_high = _table(self.shape)
+        edges, tails_low, tails_high = _table(self.shape)  # type: ignore[arg-type]
         v_low = self.words * (2.0**-64 * (1 - _FLOAT_SLACK))
         v_high = (self.words + 1.0) * (2.0**-64 * (1 + _FLOAT_SLACK))
         # |z| > edge if V < every value the tail there may have; |z| < edge if V > every such value

@@ -81,7 +81,7 @@ def _steps_to_close(
         middle = (low + high) // 2
         enough = sums[mine, middle] + sums[theirs, middle] >= lead
         high = np.where(enough, middle, high)
-        low = np.where(enough, low, middle + 1)
+        low = np.where(enough, low, np.minimum(middle + 1, high))
     short = lead - sums[mine, low] - sums[theirs, low]
     steps: NDArray[np.int64] = low + np.maximum(0, -(-short // (2 * bound)))
     return steps

@@ -37,6 +37,7 @@ class Sampler(Protocol):
 
     name: str
     theorem: str
+    zcdp_factor: float
 
     def log_law(self, scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
         """ln P(r) for every candidate."""

@@ -19,9 +19,9 @@ _CHUNK_CELLS = 1 << 22
 def log_law(shape: Shape, offsets: Floats) -> Floats:
     """ln P(r wins) for scores ``offsets`` in units of the noise scale.
 
-    P(r) = ∫ f(t − c_r) Π_{s≠r} F(t − c_s) dt. Candidates with equal scores share one integral; panels end at the scores,
-    where a density may have a kink, and grow geometrically away from them. Every P(r) is integrated by itself, so that
-    their sum checks the quadrature; panels are halved until it is 1 within 10⁻⁹.
+    P(r) = ∫ f(t − c_r) Π_{s≠r} F(t − c_s) dt. Candidates with equal scores share one integral; panels end at the
+    scores, where a density may have a kink, and grow geometrically away from them. Every P(r) is integrated by
+    itself, so that their sum checks the quadrature; panels are halved until it is 1 within 10⁻⁹.
     """
     distinct, inverse, counts = np.unique(offsets - offsets.max(), return_inverse=True, return_counts=True)
     for halvings in range(4):

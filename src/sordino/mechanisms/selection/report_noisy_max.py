@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sordino.core.parameters import choice
 from sordino.mechanisms.selection.exponential import global_scores
 from sordino.mechanisms.selection.laplace_max import LaplaceMax
-from sordino.mechanisms.selection.mechanism import SAMPLERS, ScoreMechanism, ScoreSelection, Sampler
+from sordino.mechanisms.selection.mechanism import SAMPLERS, Sampler, ScoreMechanism, ScoreSelection
 from sordino.mechanisms.selection.question import Question
 
 _SAMPLER_OF: dict[str, Sampler] = {

@@ -1,0 +1,17 @@
+"""Picking a winner: laws and draws over candidates."""
+
+from sordino.mechanisms.selection.compare import Comparison, compare
+from sordino.mechanisms.selection.registry import MECHANISMS
+from sordino.mechanisms.selection.select import error_quantile, expected_error, select, selection_law
+from sordino.mechanisms.selection.top_k import top_k
+
+__all__ = [
+    "MECHANISMS",
+    "Comparison",
+    "compare",
+    "error_quantile",
+    "expected_error",
+    "select",
+    "selection_law",
+    "top_k",
+]

@@ -1,0 +1,34 @@
+"""The keyword arguments that all verbs of selection share."""
+
+from __future__ import annotations
+
+from typing import Any, Required, TypedDict
+
+from numpy.typing import ArrayLike
+
+from sordino.core import Distance
+from sordino.sensitivity import Profile
+
+
+class Options(TypedDict, total=False):
+    """What `select`, `selection_law`, `expected_error`, `compare` and `top_k` take beside the scores.
+
+    ``profile``: a Profile, or a number that is the global sensitivity. ``epsilon``, ``delta``: the budget.
+    ``monotone``: every score moves the same way when a row is added (halves the noise of undampened mechanisms).
+    ``sampler``: exponential or permute_and_flip, after a dampening. ``direction``: of the shift, plus or minus.
+    ``noise``: of report_noisy_max (exponential, gumbel, laplace) and smooth_noisy_max (polynomial, laplace, lln,
+    student_t; for 0/1 utilities also certified and winner). ``step``: the public grid of the scores.
+    ``changes``: for inverse_sensitivity, how many changes make each candidate the winner.
+    ``distance``: what neighbours differ in, if the profile does not say.
+    """
+
+    profile: Required[Profile | float]
+    epsilon: Required[Any]
+    delta: Any
+    monotone: bool
+    sampler: str | None
+    direction: str
+    noise: str | None
+    step: float | None
+    changes: ArrayLike | None
+    distance: Distance | None

@@ -1,0 +1,213 @@
+"""Smooth noisy max: noise on every score, scaled to a smooth bound of this database's sensitivity.
+
+The scale N = 2S/α (S/α if monotone) itself changes between neighbours. The recipes below pay for that in full: first
+the *stretch* of all noises from N(x) to N(y) at the scores of x, then the *shift* of the scores at the scale of y.
+The published calibrations hold the other candidates' noise fixed while the scale moves and are not private
+(`docs/errata.md`); they live in the zoo.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from sordino.core import CalibrationError, Guarantee, ParameterError
+from sordino.core.parameters import choice
+from sordino.mechanisms.selection import noisy_max_law
+from sordino.mechanisms.selection.mechanism import Selection
+from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.single_winner import single_winner, winner_and_margin
+from sordino.sampling.race import race
+from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Polynomial, Shape, StudentT
+from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
+
+_DOWN = 1 - 2.0**-40
+_UP = 1 + 2.0**-40
+_STUDENT_NU = 3
+_LLN_SIGMA = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySelection:
+    """argmax of score + scale·Z, with its law and its draw."""
+
+    shape: Shape
+    scores: NDArray[np.float64]
+    scale: Fraction
+    guarantee: Guarantee
+
+    def log_law(self) -> NDArray[np.float64]:
+        """ln P(r) of the draw."""
+        return noisy_max_law.log_law(self.shape, self.scores / float(self.scale))
+
+    def draw(self) -> int:
+        """One candidate."""
+        return race(self.shape, self.scores, self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A noise, the β its bound must be smooth at, the α to divide by, and the theorem that pays for both."""
+
+    shape: Shape
+    beta: float
+    alpha: float
+    theorem: str
+
+
+def polynomial_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
+    """One-sided polynomial noise, P(Z > z) = (1 + z/ν)^(−ν), for any utility.
+
+    **Guarantee**: ε-DP with α = ε − βR, R = max(ν, ν(Γ(d)Γ(1−1/ν)/Γ(d−1/ν) − 1)): the hazard rate is at most 1, so a
+    shift costs α; a stretch lowers a probability at a rate of at most E[max of d−1 Z], and raises it at most at ν.
+    ν > 1 is chosen to make R small for d candidates; half of ε pays for each of stretch and shift.
+    """
+    nu, rate = _best_polynomial(candidates)
+    beta = epsilon / (2 * rate)
+    alpha = (epsilon - (beta + 2 * RELATIVE_ERROR) * rate) * _DOWN
+    return Recipe(Polynomial(nu), beta, _positive(alpha, epsilon), "smooth noisy max, polynomial noise")
+
+
+@lru_cache(maxsize=64)
+def _best_polynomial(candidates: int) -> tuple[float, float]:
+    d = max(2, candidates)
+
+    def rate(nu: float) -> float:
+        log_mean = special.gammaln(d) + special.gammaln(1 - 1 / nu) - special.gammaln(d - 1 / nu)
+        return float(max(nu, nu * math.expm1(log_mean)))
+
+    best = optimize.minimize_scalar(rate, bounds=(1.001, 60.0), method="bounded")
+    nu = round(float(best.x), 6)
+    return nu, rate(nu) * _UP
+
+
+def laplace_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
+    """Laplace noise for any utility.
+
+    **Guarantee**: (ε, δ)-DP, δ ≤ ¼, with α = ε/2 and β = ln(1 + ε/(2C)), where (d−1)·½e^(−C)(1 + C/2) = δ.
+    """
+    if not 0 < delta <= 0.25:
+        raise ParameterError(f"smooth noisy max with Laplace noise needs delta in (0, 0.25], got {delta:g}")
+    log_target = math.log(2 * delta / max(1, candidates - 1))
+    reach = (
+        optimize.brentq(lambda c: -c + math.log1p(c / 2) - log_target, 0.0, 4 * abs(log_target) + 10) * _UP
+    )
+    beta = math.log1p(epsilon / (2 * reach)) * _DOWN - 2 * RELATIVE_ERROR
+    alpha = epsilon / 2 * _DOWN
+    return Recipe(Laplace(), _positive(beta, epsilon), alpha, "smooth noisy max, Laplace noise")
+
+
+def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
+    """Laplace-log-normal noise, σ = ½.
+
+    **Guarantee**: (ε, δ)-DP: the shift costs e^(1.5σ²)α purely; the stretch of d noises is dβ²/(2σ²)-zCDP, converted to
+    (ε/2, δ). Stretch before shift, so δ is not multiplied.
+    """
+    if not 0 < delta < 1:
+        raise ParameterError(f"smooth noisy max with lln noise needs delta in (0, 1), got {delta:g}")
+    log_inverse = math.log(1 / delta)
+    root_rho = math.sqrt(log_inverse + epsilon / 2) - math.sqrt(log_inverse)
+    beta = _LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN - 2 * RELATIVE_ERROR
+    alpha = epsilon / 2 * math.exp(-1.5 * _LLN_SIGMA**2) * _DOWN
+    return Recipe(
+        LaplaceLogNormal(_LLN_SIGMA), _positive(beta, epsilon), alpha, "smooth noisy max, LLN noise"
+    )
+
+
+def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
+    """Student-t noise, ν = 3: pure, but the bound must be (β/d)-smooth, which is weak for many candidates.
+
+    **Guarantee**: ε-DP with α = (ε − (ν+1)β)·2√ν/(ν+1): each of the d noises is stretched by β/d only.
+    """
+    nu = _STUDENT_NU
+    beta = epsilon / (2 * (nu + 1))
+    alpha = (
+        (epsilon - (nu + 1) * (beta + 2 * candidates * RELATIVE_ERROR)) * 2 * math.sqrt(nu) / (nu + 1) * _DOWN
+    )
+    theorem = "smooth noisy max, Student-t noise"
+    return Recipe(StudentT(nu), beta / candidates, _positive(alpha, epsilon), theorem)
+
+
+def _positive(value: float, epsilon: float) -> float:
+    if value <= 0:
+        raise CalibrationError(
+            f"epsilon = {epsilon:g} is too small to pay for this noise at double precision"
+        )
+    return value
+
+
+@lru_cache(maxsize=64)
+def certified_recipe(epsilon: float, candidates: int) -> Recipe:
+    """Student-t noise (ν = 3) for 0/1 utilities with one winner: shift and stretch never happen together.
+
+    **Guarantee**: ε-DP. With P(θ) the winner's probability at 1/N = θ: at S = 1 winner and loser differ by e^ε at most,
+    which sets α; between margins m and m + 1 neither P nor 1 − P changes by more than e^ε, which sets β = ε/R with R
+    the largest rate of ln P and ln(1 − P) per unit of ln θ.
+    **Numerics**: R is the maximum over a dense grid of θ, plus 1 %, and at least ν, the rate in the limit.
+    """
+    shape = StudentT(_STUDENT_NU)
+
+    def logs(theta: float) -> tuple[float, float]:
+        law = noisy_max_law.log_law(shape, np.append(0.0, np.full(candidates - 1, -theta)))
+        return float(law[0]), float(law[1])
+
+    def excess(log_theta: float) -> float:
+        winner, loser = logs(math.exp(log_theta))
+        return winner - loser - epsilon
+
+    start = math.exp(optimize.brentq(excess, -40.0, 40.0, xtol=1e-12)) * (1 - 1e-9)
+    thetas = start * np.exp(np.linspace(0.0, math.log(1e4 * max(1.0, 1 / start)), 400))
+    winners, losers = np.array([logs(theta) for theta in thetas.tolist()]).T
+    rates = np.abs(np.diff([winners, losers], axis=1)) / np.diff(np.log(thetas))
+    rate = max(float(rates.max()) * 1.01, float(_STUDENT_NU) * 1.001)
+    return Recipe(shape, epsilon / rate * _DOWN, start, "smooth noisy max, certified for 0/1 utilities")
+
+
+_RECIPES: dict[str, Callable[[float, float, int], Recipe]] = {
+    "polynomial": polynomial_recipe,
+    "laplace": laplace_recipe,
+    "lln": lln_recipe,
+    "student_t": student_recipe,
+}
+NOISES = (*_RECIPES, "certified", "winner")
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothNoisyMax:
+    """The registry's entry: picks a recipe by the noise asked for (polynomial unless said otherwise)."""
+
+    name: str = "smooth_noisy_max"
+
+    def prepare(self, question: Question) -> Selection:
+        """Scale the noise to the smooth bound; 0/1 utilities may ask for ``certified`` noise or the ``winner`` law."""
+        noise = choice("noise", question.noise or "polynomial", NOISES)
+        if question.sampler is not None:
+            raise ParameterError("smooth_noisy_max has a sampler of its own: leave sampler= out")
+        epsilon, candidates = float(question.epsilon), len(question.scores)
+        if noise == "winner":
+            return single_winner(question)
+        if noise == "certified":
+            return _certified(question)
+        recipe = _RECIPES[noise](epsilon, question.delta, candidates)
+        bound = float(np.max(question.profile.smooth(recipe.beta)))
+        scale = Fraction(bound) / Fraction(recipe.alpha) * (1 if question.monotone else 2)
+        delta = question.delta if noise in ("laplace", "lln") else 0.0
+        guarantee = Guarantee(question.distance, recipe.theorem, epsilon=epsilon, delta=delta)
+        return NoisySelection(recipe.shape, question.scores, scale, guarantee)
+
+
+def _certified(question: Question) -> NoisySelection:
+    if len(question.scores) < 2:
+        raise ParameterError("certified noise needs at least two candidates")
+    _, margin = winner_and_margin(question)
+    recipe = certified_recipe(float(question.epsilon), len(question.scores))
+    scale = Fraction(math.exp(-recipe.beta * margin)) / Fraction(recipe.alpha)
+    guarantee = Guarantee(question.distance, recipe.theorem, epsilon=float(question.epsilon))
+    return NoisySelection(recipe.shape, question.scores, scale, guarantee)
