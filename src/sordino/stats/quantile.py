@@ -1,0 +1,211 @@
+"""A quantile's value, on a public lattice within public bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import Distance, ParameterError, Release, Secret, UnsupportedError, replace_row
+from sordino.core.parameters import bounds as checked_bounds
+from sordino.core.parameters import choice, exact, positive, probability
+from sordino.mechanisms.noise.add_noise import add_noise
+from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.registry import MECHANISMS as SELECTIONS
+from sordino.sampling.source import is_private
+from sordino.sensitivity import Profile
+from sordino.stats.column import bounded_column
+from sordino.stats.order_statistic import order_statistic_bound
+
+Floats = NDArray[np.float64]
+
+MECHANISMS = ("auto", "exponential", "permute_and_flip", "inverse_sensitivity", "winner", "smooth_noise")
+_MOST_POINTS = 50_000_000
+_SHARE_UNITS = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranks:
+    """Where the lattice points stand in the data, each record rounded to the nearest point."""
+
+    low: Fraction
+    step: Fraction
+    below: NDArray[np.int64]  # records < point
+    upto: NDArray[np.int64]  # records ≤ point
+    records: int
+
+    def value(self, index: int) -> float:
+        return float(self.low + index * self.step)
+
+
+def quantile(
+    values: Any,
+    q: float,
+    *,
+    bounds: tuple[float, float],
+    step: float,
+    epsilon: Any,
+    mechanism: str = "auto",
+    distance: Distance | None = None,
+    clip: bool = False,
+) -> Release:
+    """Release a value near the q-quantile, q in (0, 1).
+
+    Records are rounded to the public lattice ``bounds[0]``, ``+ step``, … and the answer is one of its points.
+    ``distance`` is one record replaced (default; the number of records is public) or one added or removed.
+
+    * ``exponential``, ``permute_and_flip``: utility −max(0, L − qn, qn − M) with L records below the point and M up to
+      it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
+    * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉.
+    * ``winner``: the best law for the utility that is 1 at x_(k) and 0 elsewhere (see `SingleWinner`).
+    * ``smooth_noise``: x_(k) plus Student-t noise scaled to its smooth sensitivity, clamped to the bounds.
+    * ``auto``: inverse_sensitivity for a replaced record, permute_and_flip otherwise.
+
+    **Guarantee**: ε-DP for ``distance``.
+    **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
+    """
+    asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
+    if asked.mechanism == "smooth_noise":
+        return _smooth_noise(asked, epsilon)
+    selection = _selection(asked)
+    index = selection.draw()
+    truth = asked.ranks.value(_exact_index(asked))
+    value = asked.ranks.value(index)
+    details: Secret[dict[str, Any]] = Secret({"exact": truth, "realised_error": abs(value - truth)})
+    return Release(value, selection.guarantee, asked.mechanism, private=is_private(), details=details)
+
+
+def quantile_law(
+    values: Any,
+    q: float,
+    *,
+    bounds: tuple[float, float],
+    step: float,
+    epsilon: Any,
+    mechanism: str = "auto",
+    distance: Distance | None = None,
+    clip: bool = False,
+) -> tuple[Floats, Floats]:
+    """The lattice points and the probability with which `quantile` releases each."""
+    asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
+    if asked.mechanism == "smooth_noise":
+        raise UnsupportedError("the law of smooth_noise is noise_law(…) clamped to the bounds; ask for that")
+    points = float(asked.ranks.low) + float(asked.ranks.step) * np.arange(len(asked.ranks.below))
+    return np.asarray(points, dtype=np.float64), np.exp(_selection(asked).log_law())
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    ranks: _Ranks
+    q: float
+    epsilon: Any
+    mechanism: str
+    distance: Distance
+
+
+def _checked(
+    values: Any,
+    q: float,
+    bounds: Any,
+    step: Any,
+    epsilon: Any,
+    mechanism: str,
+    distance: Distance | None,
+    clip: bool,
+) -> _Asked:
+    q = probability("q", q)
+    positive("epsilon", epsilon)
+    choice("mechanism", mechanism, MECHANISMS)
+    where = distance or replace_row()
+    if where.change == "flip":
+        raise ParameterError(f"a quantile's records are replaced, or added and removed, not: {where}")
+    if mechanism == "auto":
+        mechanism = "inverse_sensitivity" if where.change == "replace" else "permute_and_flip"
+    if where.change != "replace" and mechanism not in ("exponential", "permute_and_flip"):
+        raise UnsupportedError(
+            f"{mechanism} is built for one record replaced; for one added or removed use permute_and_flip"
+        )
+    low, high = checked_bounds(bounds)
+    points = math.floor(
+        (exact("upper bound", high) - exact("lower bound", low)) / exact("step", positive("step", step))
+    )
+    if points < 1:
+        raise ParameterError(f"step must be at most the width of the bounds ({high - low:g}), got {step!r}")
+    if points > _MOST_POINTS:
+        raise ParameterError(
+            f"step {step!r} makes {points} lattice points, at most {_MOST_POINTS} are accepted"
+        )
+    column = bounded_column(values, bounds=(low, high), clip=clip)
+    if len(column) > _SHARE_UNITS:
+        raise UnsupportedError(f"quantile takes at most {_SHARE_UNITS} records in memory")
+    return _Asked(_ranks(column, low, float(step), points), q, epsilon, mechanism, where)
+
+
+def _ranks(column: Floats, low: float, step: float, points: int) -> _Ranks:
+    # The same float function for every record, so rounding it cannot tell neighbours apart by more than one record.
+    index = np.clip(np.rint((column - low) / step), 0, points).astype(np.int64)
+    counts = np.bincount(index, minlength=points + 1)
+    upto = np.cumsum(counts)
+    return _Ranks(Fraction(low), Fraction(step), upto - counts, upto, len(column))
+
+
+def _rank(asked: _Asked) -> int:
+    """k = ⌈qn⌉ within 1 … n."""
+    n = asked.ranks.records
+    return max(1, min(n, math.ceil(Fraction(asked.q) * n)))
+
+
+def _exact_index(asked: _Asked) -> int:
+    return int(np.searchsorted(asked.ranks.upto, _rank(asked)))
+
+
+def _selection(asked: _Asked) -> Any:
+    ranks = asked.ranks
+    common: dict[str, Any] = {"epsilon": asked.epsilon, "distance": asked.distance}
+    if asked.mechanism == "inverse_sensitivity":
+        k = _rank(asked)
+        changes = np.maximum(0, np.maximum(k - ranks.upto, ranks.below - k + 1))
+        return SELECTIONS["inverse_sensitivity"].prepare(
+            question(-changes.astype(np.float64), profile=1.0, changes=changes, **common)
+        )
+    if asked.mechanism == "winner":
+        return _winner(asked, common)
+    # Exact arithmetic: q in units of 2^-26, so that the target moves by exactly q when a record is added.
+    share = round(asked.q * _SHARE_UNITS) / _SHARE_UNITS
+    target = share * ranks.records
+    utility = -np.maximum(0.0, np.maximum(ranks.below - target, target - ranks.upto))
+    sensitivity = 1.0 if asked.distance.change == "replace" else max(share, 1 - share)
+    return SELECTIONS[asked.mechanism].prepare(question(utility, profile=sensitivity, **common))
+
+
+def _winner(asked: _Asked, common: dict[str, Any]) -> Any:
+    """1 at x_(k), 0 elsewhere; another point wins after q = min(k − L, M − k + 1) replacements at the earliest."""
+    ranks, k, index = asked.ranks, _rank(asked), _exact_index(asked)
+    utility = np.zeros(len(ranks.below))
+    utility[index] = 1.0
+    ways = []
+    if index > 0:
+        ways.append(k - int(ranks.below[index]))
+    if index < len(ranks.below) - 1:
+        ways.append(int(ranks.upto[index]) - k + 1)
+    profile = Profile.from_table(np.zeros(min(ways) - 1), bound=1.0, distance=asked.distance)
+    return SELECTIONS["smooth_noisy_max"].prepare(
+        question(utility, profile=profile, noise="winner", **common)
+    )
+
+
+def _smooth_noise(asked: _Asked, epsilon: Any) -> Release:
+    ranks = asked.ranks
+    width = float(ranks.step) * (len(ranks.below) - 1)
+    ordered = np.repeat(np.arange(len(ranks.below)) * float(ranks.step), ranks.upto - ranks.below)
+    k = _rank(asked)
+    bound = order_statistic_bound(ordered, k, width)
+    index = _exact_index(asked)
+    noisy = add_noise(index * ranks.step, bound, epsilon=epsilon, noise="student_t", step=ranks.step)
+    place = round(Fraction(noisy.value) / ranks.step)
+    value = ranks.value(max(0, min(len(ranks.below) - 1, place)))
+    return Release(value, noisy.guarantee, "smooth_noise", private=noisy.private, details=noisy.details)
