@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta as beta_law
+from scipy.special import betainccinv, betaincinv
 
 from sordino.core import parameters
 from sordino.core.errors import ParameterError
@@ -136,8 +136,8 @@ def _draw(mechanism: Callable[..., Any], database: Any, runs: int, vectorised: b
 def _epsilon(hits: Labels, other: Labels, runs: int, delta: float, risk: float) -> NDArray[np.float64]:
     """Lower bounds on ε ≥ ln((P − δ)/Q) from counts out of ``runs``, each binomial bound wrong with ``risk``."""
     with np.errstate(invalid="ignore"):
-        low = np.where(hits > 0, beta_law.ppf(risk, hits, runs - hits + 1), 0.0)
-        high = np.where(other < runs, beta_law.isf(risk, other + 1, runs - other), 1.0)
+        low = np.where(hits > 0, betaincinv(hits, runs - hits + 1, risk), 0.0)
+        high = np.where(other < runs, betainccinv(other + 1, runs - other, risk), 1.0)
     bounds: NDArray[np.float64] = np.log(np.maximum(low - delta, high) / high)  # at least 0
     return bounds
 

@@ -93,7 +93,7 @@ class _Worst:
 
     def verdict(self, tolerance: float) -> ProfileCheck:
         if self.witness is None:
-            raise ProofError("nothing was compared: at least one candidate is needed")
+            raise ProofError("nothing was compared; compare at least one case before the verdict")
         return ProfileCheck(
             self.excess <= tolerance, self.excess, self.witness, self.cases, len(self.pairs), tolerance
         )
@@ -184,6 +184,8 @@ def _scores(pairs: NeighbouringPairs, utility: Callable[[Any], Any]) -> Floats:
                 f"the utility of {database!r} has shape {row.shape}, that of {pairs.databases[0]!r} "
                 f"{rows[0].shape}; a number, or one score per candidate, is accepted"
             )
+        if not row.size:
+            raise ProofError(f"the utility of {database!r} scores nothing; at least one candidate is needed")
         if not np.isfinite(row).all():
             raise ProofError(f"the utility of {database!r} is not finite")
     return np.stack(rows)
