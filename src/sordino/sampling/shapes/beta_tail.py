@@ -1,7 +1,7 @@
 """Tails that are a regularised incomplete beta function, I_x(a, b) with x falling from 1 to 0.
 
-Student-t and the generalised Cauchy family share this form. ``odds`` = (1 - x)/x grows with z, and is kept as a
-logarithm so that neither a tail of 1e-300 nor z = 1e200 underflows.
+Student-t and the generalised Cauchy family share this form. ``odds`` = (1 - x)/x grows with z, and is kept as
+a logarithm so that neither a tail of 1e-300 nor z = 1e200 underflows.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ _RANGE = (1.05, 64.0)
 class GeneralisedCauchy(SymmetricShape):
     """Density γ sin(π/γ)/(2π)/(1 + |z|^γ); P(|Z| > z) = I_x(1 - 1/γ, 1/γ) with x = 1/(1 + z^γ).
 
-    γ = 2 is the Cauchy law. Numerics: γ = 2 and 4 have closed forms, evaluated without loss far out; every other γ
-    costs an incomplete beta function. γ must lie in [1.05, 64]: below, one draw in a million exceeds 1e100.
+    γ = 2 is the Cauchy law. Numerics: γ = 2 and 4 have closed forms, evaluated without loss far out; every
+    other γ costs an incomplete beta function. γ must lie in [1.05, 64]: below, one draw in a million exceeds
+    1e100.
     """
 
     gamma: float = 4.0

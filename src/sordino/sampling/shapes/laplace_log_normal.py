@@ -16,15 +16,16 @@ from sordino.sampling.shapes.shape import FloatArray, SymmetricShape
 
 _LARGEST_SIGMA = 4.0
 _NODES_PER_SIDE = 256
+_BLOCK = 2048  # arguments per vectorised sum: bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceLogNormal(SymmetricShape):
     """P(|Z| > z) = E exp(-z e^{-σN}).
 
-    Numerics: the float functions sum the trapezoid rule in the normal variable, recentred at the integrand's peak,
-    where it converges faster than any power of the step. Draws never use the tail: they compose a refined
-    Laplace and a refined normal variable.
+    Numerics: the float functions sum the trapezoid rule in the normal variable, recentred at the integrand's
+    peak, where it converges faster than any power of the step. Draws never use the tail: they compose a
+    refined Laplace and a refined normal variable.
     """
 
     sigma: float
@@ -35,8 +36,12 @@ class LaplaceLogNormal(SymmetricShape):
 
     def _log_mean(self, z: FloatArray, power: int) -> FloatArray:
         """ln E[e^{-power·σN}·exp(-z e^{-σN})], by the trapezoid rule about the peak of the integrand."""
+        flat = np.ravel(z)
+        parts = [self._log_mean_of(flat[i : i + _BLOCK], power) for i in range(0, flat.size, _BLOCK)]
+        return np.concatenate(parts or [flat]).reshape(np.shape(z))
+
+    def _log_mean_of(self, flat: FloatArray, power: int) -> FloatArray:
         sigma = self.sigma
-        flat = np.atleast_1d(z).astype(np.float64)
         # the exponent -u²/2 - pσu - z e^{-σu} is concave; Newton for its peak, in w = σz e^{-σu} = u + pσ
         peak = np.zeros_like(flat)
         with np.errstate(over="ignore", divide="ignore"):
@@ -53,7 +58,7 @@ class LaplaceLogNormal(SymmetricShape):
         exponent = -0.5 * node**2 - power * sigma * node - flat[:, None] * np.exp(-sigma * node)
         top = exponent.max(axis=1)
         total = np.log(step * np.exp(exponent - top[:, None]).sum(axis=1)) + top - 0.5 * math.log(2 * math.pi)
-        return np.asarray(total.reshape(np.shape(z)), dtype=np.float64)
+        return np.asarray(total, dtype=np.float64)
 
     def log_pdf(self, z: ArrayLike) -> FloatArray:
         """The logarithm of the density."""
@@ -78,8 +83,8 @@ class LaplaceLogNormal(SymmetricShape):
     def ball_tail(self, z: arb) -> arb:
         """P(|Z| > z) for z >= 0.
 
-        The trapezoid rule with step h for ∫g, g(u) = φ(u)exp(-z e^{-σu}). On the lines Im u = ±c with σc <= π/2,
-        |exp(-z e^{-σ(u±ic)})| <= 1 and |φ(u ± ic)| = e^{c²/2}φ(u), so the error is at most
+        The trapezoid rule with step h for ∫g, g(u) = φ(u)exp(-z e^{-σu}). On the lines Im u = ±c with σc <=
+        π/2, |exp(-z e^{-σ(u±ic)})| <= 1 and |φ(u ± ic)| = e^{c²/2}φ(u), so the error is at most
         2e^{c²/2}/(e^{2πc/h} - 1); what lies outside [-R, R] is at most that of the normal law.
         """
         size = -float(self._log_mean(np.asarray(float(z.mid())), 0))

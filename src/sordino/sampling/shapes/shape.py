@@ -18,9 +18,10 @@ FloatArray = NDArray[np.float64]
 class Shape(Protocol):
     """The law of Z in centre + scale·Z.
 
-    The float functions are vectorised and accurate to about 1e-13 in relative terms; the law of a draw never rests
-    on them. `ball_tail` is rigorous: the ball contains the true value and is small relative to it, far out too.
-    A symmetric shape speaks of P(|Z| > z) in `tail_quantile` and `ball_tail`, a one-sided one of P(Z > z).
+    The float functions are vectorised and accurate to about 1e-13 in relative terms; the law of a draw never
+    rests on them. `ball_tail` is rigorous: the ball contains the true value and is small relative to it, far
+    out too. A symmetric shape speaks of P(|Z| > z) in `tail_quantile` and `ball_tail`, a one-sided one of P(Z
+    > z).
     """
 
     symmetric: ClassVar[bool]
@@ -96,8 +97,8 @@ def one_sided_radius(tail_quantile: Callable[[float], FloatArray], confidence: f
 def at_midpoint(z: arb, extra_bits: int, tail: Callable[[arb], arb], density: Callable[[arb], arb]) -> arb:
     """A decreasing tail over the ball z, by its value at the midpoint and the mean value theorem.
 
-    Formulas that cancel would blow up the radius of z; the midpoint is exact, so there only ``extra_bits`` of working
-    precision are needed. ``density`` is minus the derivative of ``tail`` and must not increase.
+    Formulas that cancel would blow up the radius of z; the midpoint is exact, so there only ``extra_bits`` of
+    working precision are needed. ``density`` is minus the derivative of ``tail`` and must not increase.
     """
     radius = z.rad()
     with precision(ctx.prec + extra_bits):

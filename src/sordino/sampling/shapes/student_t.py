@@ -22,8 +22,8 @@ _LARGEST_NU = 1000.0
 class StudentT(SymmetricShape):
     """Density proportional to (1 + z²/ν)^{-(ν+1)/2}; P(|Z| > z) = I_x(ν/2, ½) with x = ν/(ν + z²).
 
-    Numerics: ν = 1…5 have closed forms, evaluated without loss far out; every other ν costs an incomplete beta
-    function, some twenty times slower.
+    Numerics: ν = 1…5 have closed forms, evaluated without loss far out; every other ν costs an incomplete
+    beta function, some twenty times slower.
     """
 
     nu: float = 3.0

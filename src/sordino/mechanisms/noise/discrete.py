@@ -1,0 +1,214 @@
+"""Noise on the lattice itself: discrete Laplace and discrete Gaussian, for values that are lattice points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import CalibrationError, Distance, Guarantee, ParameterError, UnsupportedError
+from sordino.core.parameters import positive, probability
+from sordino.mechanisms.noise.rounding import largest
+from sordino.mechanisms.noise.zero_concentrated import largest_rho
+from sordino.sampling.discrete import discrete_gaussian, discrete_laplace
+
+FloatArray = NDArray[np.float64]
+
+_MOST_TERMS = 1 << 20  # lattice points of one sum over a discrete Gaussian; beyond, zCDP decides
+_ROUNDING = 1e-10  # outward, above the error of such a sum
+
+
+class DiscreteNoise(Protocol):
+    """Integer noise added to k = value/step, for a constant bound that is ``sensitivity`` lattice steps."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `add_noise` knows it."""
+
+    def width(self, sensitivity: Fraction, epsilon: float, delta: float) -> Fraction:
+        """The parameter of the integer law: its scale, or its σ²."""
+
+    def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
+        """The law of the released index."""
+
+    def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
+        """What it guarantees."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerLaw:
+    """The law of centre + K for an integer K, as `sordino.audit.prove` reads it.
+
+    ``log_mass`` gives ln P(K = k), ``reach`` an n with P(|K| > n) <= 1e-15, ``outside`` an upper bound on
+    P(|K| > n), and ``loss_rate`` the log ratio per step of shift far out (∞ where it grows).
+    """
+
+    centre: int
+    width: Fraction
+    step: Fraction
+    log_mass: Callable[[FloatArray], FloatArray]
+    reach: int
+    outside: Callable[[int], float]
+    loss_rate: float
+    sample: Callable[[Fraction], int]
+
+    def __repr__(self) -> str:
+        return f"IntegerLaw(<secret>, width={self.width}, step={self.step})"
+
+    def window(self) -> tuple[int, int]:
+        """Indices (first, last), both included, outside which at most 1e-15 of the mass lies."""
+        return self.centre - self.reach, self.centre + self.reach
+
+    def log_masses(self, first: int, last: int) -> FloatArray:
+        """ln P(k) for k = first, …, last."""
+        return self.log_mass(np.arange(first - self.centre, last - self.centre + 1, dtype=np.float64))
+
+    def tail_mass(self, first: int, last: int) -> float:
+        """An upper bound on the mass outside first, …, last."""
+        nearest = min(self.centre - first, last - self.centre)
+        return 1.0 if nearest < 0 else min(1.0, self.outside(nearest))
+
+    def tail_loss(self, other: Any, first: int, last: int) -> float:
+        """An upper bound on |ln(P(k)/P_other(k))| outside first, …, last."""
+        if not isinstance(other, IntegerLaw) or (other.width, other.step) != (self.width, self.step):
+            raise UnsupportedError("tail_loss compares two laws of one width and step")
+        shift = abs(other.centre - self.centre)
+        return shift * self.loss_rate * (1 + 1e-12) if shift else 0.0
+
+    def draw(self) -> int:
+        """One index with this law, exactly."""
+        return self.centre + self.sample(self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplaceNoise:
+    """k + K with P(K) proportional to e^{-|K|ε/Δ}, Δ in lattice steps.
+
+    **Guarantee**: ε-DP. **Requires**: a constant bound; values on the lattice.
+    **Source**: Ghosh, Roughgarden, Sundararajan 2009. **Numerics**: none, the scale Δ/ε is an exact rational.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name by which `add_noise` knows it."""
+        return "discrete_laplace"
+
+    def width(self, sensitivity: Fraction, epsilon: float, delta: float) -> Fraction:
+        """Δ/ε."""
+        if sensitivity <= 0:
+            raise ParameterError(f"the sensitivity must be > 0, got {sensitivity}")
+        return sensitivity / Fraction(positive("epsilon", epsilon))
+
+    def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
+        """The law of the released index."""
+        rate = float(1 / width)
+        constant = math.log(math.tanh(rate / 2))
+
+        def outside(n: int) -> float:
+            return 2 * math.exp(-(n + 1) * rate) / (1 + math.exp(-rate)) * (1 + 1e-12)
+
+        return IntegerLaw(
+            centre,
+            width,
+            step,
+            lambda k: constant - np.abs(k) * rate,
+            math.ceil(35.0 / rate) + 1,
+            outside,
+            rate,
+            discrete_laplace,
+        )
+
+    def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
+        """Pure: δ is not used."""
+        return Guarantee(distance, "discrete Laplace mechanism", epsilon=epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianNoise:
+    """k + K with P(K) proportional to e^{-K²/(2σ²)}.
+
+    **Guarantee**: (ε, δ)-DP: P(K > εσ²/Δ - Δ/2) - e^ε·P(K > εσ²/Δ + Δ/2) <= δ for the integer sensitivity Δ.
+    Smaller shifts cost less: the law is log-concave, so for every shift d the worst events are half-lines [t,
+    ∞), and P(K >= t - d) - e^ε·P(K >= t) increases with d.
+    **Requires**: a constant bound that is a whole number of steps; values on the lattice.
+    **Source**: Canonne, Kamath and Steinke 2020, Theorem 7. Beyond 2²⁰ lattice points σ² = Δ²/(2ρ) by zCDP.
+    **Numerics**: the sums are floats with an outward margin of 1e-10; σ is the smallest that passes, by
+    bisection.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name by which `add_noise` knows it."""
+        return "discrete_gaussian"
+
+    def width(self, sensitivity: Fraction, epsilon: float, delta: float) -> Fraction:
+        """σ²."""
+        epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
+        if delta == 0:
+            raise CalibrationError("discrete_gaussian noise needs delta > 0; discrete_laplace noise is pure")
+        if sensitivity.denominator != 1 or sensitivity <= 0:
+            raise ParameterError(
+                f"discrete_gaussian noise needs a sensitivity of a whole number of steps, got {sensitivity} steps"
+            )
+        shift = int(sensitivity)
+        safe = shift / math.sqrt(2 * largest_rho(epsilon, delta)) * (1 + 1e-12)
+        if 2 * (_reach(safe) + shift) > _MOST_TERMS:
+            return Fraction(safe) ** 2
+        # precision 1/σ as the variable: the condition holds below some value
+        inverse = largest(lambda p: gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe)
+        return Fraction(1 / inverse) ** 2 * (1 + Fraction(1, 1 << 50))
+
+    def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
+        """The law of the released index."""
+        sigma = math.sqrt(float(width))
+        constant = -math.log(_total(sigma))
+
+        def outside(n: int) -> float:
+            return math.exp(-0.5 * (n / sigma) ** 2) * 2 if n > 0 else 1.0  # P(|K| > n) <= P(|K| >= n)
+
+        return IntegerLaw(
+            centre,
+            width,
+            step,
+            lambda k: constant - k * k / (2 * float(width)),
+            math.ceil(8.5 * sigma) + 1,
+            outside,
+            math.inf,
+            discrete_gaussian,
+        )
+
+    def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
+        """(ε, δ)."""
+        theorem = "Canonne, Kamath and Steinke 2020, Thm 7, discrete Gaussian"
+        return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
+
+
+def gaussian_divergence(sigma: float, shift: int, epsilon: float) -> float:
+    """An upper bound on the hockey-stick divergence of a discrete Gaussian and its shift by ``shift`` steps."""
+    first = (
+        math.floor(epsilon * sigma**2 / shift - shift / 2) - 1
+    )  # below it the loss is certainly less than ε
+    if first > _reach(sigma):
+        return math.exp(-0.5 * (first / sigma) ** 2)  # a sub-Gaussian tail
+    points = np.arange(first, max(first, 0) + _reach(sigma) + 1, dtype=np.float64)
+    inner = np.exp(-0.5 * (points / sigma) ** 2) * (1 + _ROUNDING)
+    outer = np.exp(np.minimum(epsilon - 0.5 * ((points + shift) / sigma) ** 2, 700.0)) * (1 - _ROUNDING)
+    return float(np.maximum(inner - outer, 0.0).sum() / _total(sigma)) * (1 + _ROUNDING)
+
+
+def _reach(sigma: float) -> int:
+    """Beyond it, terms are below the smallest float."""
+    return math.ceil(39 * sigma) + 40
+
+
+def _total(sigma: float) -> float:
+    """Σ e^{-k²/(2σ²)} over all integers; from σ = 3 on it is σ√(2π) to double precision (Poisson summation)."""
+    if sigma > 3:
+        return sigma * math.sqrt(2 * math.pi)
+    k = np.arange(-_reach(sigma), _reach(sigma) + 1, dtype=np.float64)
+    return float(np.exp(-0.5 * (k / sigma) ** 2).sum())

@@ -1,0 +1,77 @@
+"""Gaussian noise for a constant bound: the analytic calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import arb
+
+from sordino.core import CalibrationError, Distance, Guarantee, UnsupportedError
+from sordino.mechanisms.noise.noise import checked, known_calibration
+from sordino.mechanisms.noise.rounding import certainly_at_most, largest
+from sordino.sampling.shapes import Normal
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """f(x) + (Δ/α)·N, with N standard normal and Δ a global sensitivity.
+
+    **Guarantee**: (ε, δ)-DP, exactly: Φ(α/2 - ε/α) - e^ε·Φ(-α/2 - ε/α) <= δ.
+    **Requires**: a constant bound. Two Gaussians of different width have a privacy loss that grows like the
+    square of the output, so a smooth bound is refused.
+    **Source**: Balle and Wang 2018, Theorem 8.
+    **Numerics**: α is the largest float for which ball arithmetic proves the inequality.
+    """
+
+    calibration: str = "tight"
+
+    def __post_init__(self) -> None:
+        known_calibration("gaussian", self.calibration, ("tight",))
+
+    @property
+    def name(self) -> str:
+        """The name by which `add_noise` knows it."""
+        return "gaussian"
+
+    @property
+    def shape(self) -> Normal:
+        """The law of Z."""
+        return Normal()
+
+    @property
+    def infinitesimal(self) -> bool:
+        """A constant bound on the slope bounds the difference."""
+        return True
+
+    def default_beta(self, epsilon: float, delta: float) -> float:
+        """0: the bound must be constant."""
+        return 0.0
+
+    def largest_beta(self, epsilon: float, delta: float) -> float:
+        """0: the bound must be constant."""
+        return 0.0
+
+    def alpha(self, epsilon: float, delta: float, beta: float) -> float:
+        """The largest α that is proved private, rounded down."""
+        epsilon, delta, beta = checked(epsilon, delta, beta)
+        if beta > 0:
+            raise UnsupportedError(
+                "gaussian noise takes a constant bound (a global sensitivity); for a smooth bound use student_t, "
+                "cauchy, laplace or lln noise"
+            )
+        if delta == 0:
+            raise CalibrationError(
+                "gaussian noise needs delta > 0; laplace noise is pure for a constant bound"
+            )
+        return largest(lambda a: certainly_at_most(lambda: _divergence(epsilon, a), delta), 1.0)
+
+    def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
+        """(ε, δ)."""
+        return Guarantee(distance, "Balle and Wang 2018, analytic Gaussian", epsilon=epsilon, delta=delta)
+
+
+def _divergence(epsilon: float, alpha: float) -> arb:
+    root, loss, shift = arb(2).sqrt(), arb(epsilon), arb(alpha)
+    inner = ((loss / shift - shift / 2) / root).erfc()
+    outer = ((loss / shift + shift / 2) / root).erfc()
+    return (inner - loss.exp() * outer) / 2
