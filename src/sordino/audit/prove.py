@@ -117,6 +117,8 @@ def prove(
     Guarantee: a Proof that holds certifies (ε, δ)-differential privacy of the law on this universe, up to the
     stated tolerance and the law's own rounding. Only for lattice laws may ``worst_epsilon`` be an upper bound in
     place of the exact value, where the analytic tail bound decides.
+    Numerics: ratios are taken in log space and δ is summed without cancellation; a law may miss mass 1 by
+    ``tolerance``, so a claim whose δ is below that needs a smaller tolerance to be proved in full.
     Requires: a symmetric relation with at least one pair, laws of one kind with mass 1; otherwise `ProofError`.
     Source: Dwork, McSherry, Nissim, Smith 2006 (pure); the hockey-stick form of (ε, δ) as in Barthe and Olmedo 2013.
     """
