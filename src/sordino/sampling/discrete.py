@@ -39,8 +39,8 @@ def discrete_laplace(scale: Fraction) -> int:
 def discrete_gaussian(sigma_squared: Fraction) -> int:
     """An integer k with probability proportional to e^{-k²/(2σ²)}, exactly.
 
-    Source: Canonne, Kamath and Steinke 2020, Algorithm 3: rejection from the discrete Laplace law of the integer
-    scale t = ⌊σ⌋ + 1, accepted with probability e^{-(|k| - σ²/t)²/(2σ²)}, a rational exponent.
+    Source: Canonne, Kamath and Steinke 2020, Algorithm 3: rejection from the discrete Laplace law of the
+    integer scale t = ⌊σ⌋ + 1, accepted with probability e^{-(|k| - σ²/t)²/(2σ²)}, a rational exponent.
     """
     if sigma_squared <= 0:
         raise ParameterError(f"sigma_squared must be > 0, got {sigma_squared}")
