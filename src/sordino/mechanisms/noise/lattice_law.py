@@ -97,8 +97,11 @@ class LatticeLaw:
 
     def ball_mass(self, index: int, bits: int = _BITS) -> arb:
         """P(index) as a rigorous ball."""
+        low, high = 2 * index - 1, 2 * index + 1
         with precision(bits + 64):
-            return self._above(2 * index - 1) - self._above(2 * index + 1)
+            if self._edge(high) <= 0:  # both edges on the lower side: differences there do not cancel
+                return self._below(high) - self._below(low)
+            return self._above(low) - self._above(high)
 
     def tail_mass(self, first: int, last: int) -> float:
         """An upper bound on the mass outside first, …, last."""
