@@ -282,7 +282,7 @@ def _checked_table(table: ArrayLike, bound: float) -> tuple[Floats, float]:
         array = np.array(table, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError("a profile table must be a numeric array (T,) or (candidates, T)") from None
-    if array.ndim not in (1, 2) or array.shape[0] == 0:
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[0] == 0):
         raise ParameterError(f"a profile table must have shape (T,) or (candidates, T), got {array.shape}")
     array = array[None, :] if array.ndim == 1 else array
     _check_values(array, bound)

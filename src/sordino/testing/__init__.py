@@ -1,5 +1,6 @@
 """What tests of mechanisms need and releases must never have: seeds, and the shipped check suites."""
 
+from sordino.testing.check_mechanism import check_mechanism, prove_mechanism
 from sordino.testing.seeds import seeded
 
-__all__ = ["seeded"]
+__all__ = ["check_mechanism", "prove_mechanism", "seeded"]

@@ -1,0 +1,58 @@
+"""The suite that every selection mechanism passes: a proof, and a mutant that the proof refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sordino.audit import LogLaw, Proof, prove
+from sordino.core import ProofError
+from sordino.mechanisms.selection import selection_law
+
+Database = Any
+Input = Callable[[Database], tuple[ArrayLike, Any]]
+
+
+def check_mechanism(
+    mechanism: str,
+    universe: Iterable[Hashable],
+    neighbours: Callable[[Database], Iterable[Hashable]],
+    question_of: Input,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    **options: Any,
+) -> Proof:
+    """Prove a mechanism over a whole universe; raise `ProofError` with the worst pair if it does not hold.
+
+    ``question_of(x)`` gives the scores and the profile (or global sensitivity) of a database.
+    """
+    proof = prove_mechanism(
+        mechanism, universe, neighbours, question_of, epsilon=epsilon, delta=delta, spent=epsilon, **options
+    )
+    if not proof.holds:
+        raise ProofError(f"{mechanism} is not private: {proof}")
+    return proof
+
+
+def prove_mechanism(
+    mechanism: str,
+    universe: Iterable[Hashable],
+    neighbours: Callable[[Database], Iterable[Hashable]],
+    question_of: Input,
+    *,
+    epsilon: float,
+    spent: float,
+    delta: float = 0.0,
+    **options: Any,
+) -> Proof:
+    """The proof, or refutation, of a mechanism that claims ``epsilon`` and spends ``spent``: a mutant if more."""
+
+    def law(database: Database) -> LogLaw:
+        scores, profile = question_of(database)
+        given = options | {"profile": profile, "epsilon": spent, "delta": delta}
+        return LogLaw(selection_law(scores, mechanism=mechanism, log=True, **given))
+
+    return prove(law, universe, neighbours, epsilon, delta)
