@@ -31,7 +31,7 @@ def near(values, sensitivity):
     ("noise", "delta"), [("laplace", 0.0), ("student_t", 0.0), ("cauchy", 0.0), ("gaussian", 1e-4)]
 )
 @pytest.mark.parametrize("epsilon", [0.4, 1.0])
-def test_continuous_noise_keeps_its_claim_and_two_percent_less_does_not(noise, delta, epsilon):
+def test_continuous_noise_keeps_its_claim_and_eight_percent_less_noise_does_not(noise, delta, epsilon):
     def law(x, factor=Fraction(1)):
         plain = noise_law(x, 1, epsilon=epsilon, delta=delta, noise=noise, step=Fraction(1, 12))
         return LatticeLaw(plain.shape, plain.centre, plain.scale / factor, plain.step)
@@ -116,10 +116,18 @@ def test_noise_by_levels_keeps_its_claim(levels, method, epsilon, delta):
         plain = levels_law(x[0], x[1], levels, epsilon=epsilon, delta=delta, step=step, method=method)
         return LatticeLaw(plain.shape, plain.centre, noise.scales[x[1]] / factor, step)
 
-    proof = prove(law, databases, neighbours, epsilon, delta)
-    assert proof.holds
-    # half of the noise leaves even the loosest of them without its guarantee
-    assert not prove(lambda x: law(x, Fraction(22, 10)), databases, neighbours, epsilon, delta).holds
+    def holds(factor):
+        return prove(lambda x: law(x, Fraction(factor)), databases, neighbours, epsilon, delta).holds
+
+    assert holds(1.0)
+    assert not holds(16.0)  # a large δ hides much: the shift alone is pure, whatever δ is
+    if delta == 1e-3 and levels is LEVELS[0]:
+        low, high = 1.0, 16.0
+        for _ in range(10):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        assert low < (2.6 if method == "theorem14" else 1.4)
+        assert not holds(low * 1.01)
 
 
 def test_levels_without_smoothing_are_refused():
