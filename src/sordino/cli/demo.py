@@ -1,0 +1,108 @@
+"""`sordino demo`: private answers on public data, and one HTML report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sordino.cli.output import console, print_json, progress
+from sordino.core import ParameterError
+from sordino.core.parameters import positive
+
+if TYPE_CHECKING:
+    from sordino.cli.showcase.questions import Answer
+
+_WORK = 7  # six questions and the report
+
+
+def demo(
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy loss of each question.")] = 1.0,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path(
+        "sordino-report.html"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Do not write the HTML report.")] = False,
+) -> None:
+    """Answer several private questions on public data, and write one self-contained HTML report.
+
+    Every error stands beside that of the mechanism that knows only the global sensitivity, at the same ε. They are
+    exact, from the laws, and may be shown because the data are public; on your own data they would be confidential.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino demo
+      sordino demo --epsilon 0.5 --output report.html
+      sordino demo --json --no-report
+    """
+    positive("epsilon", epsilon)
+    if not no_report and (output.is_dir() or not output.resolve().parent.is_dir()):
+        raise ParameterError(f"--output must be a file in a directory that exists, got {output}")
+    from sordino.cli.showcase.questions import answers
+
+    found: list[Answer] = []
+    with progress("demo") as step:
+        step(0, _WORK, "")
+        for answer in answers(epsilon):
+            found.append(answer)
+            step(len(found), _WORK, answer.question)
+        if not no_report:
+            from sordino.cli.showcase.report import html_report
+
+            _write(output, html_report(found, epsilon))
+    if as_json:
+        print_json(
+            {
+                "epsilon": epsilon,
+                "data_is_public": True,
+                "answers": [answer.to_dict() for answer in found],
+                "report": None if no_report else str(output),
+            }
+        )
+        return
+    _print(found, epsilon, None if no_report else output)
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise ParameterError(f"cannot write {path}: {(error.strerror or 'refused').lower()}") from None
+
+
+def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"Private answers, ε = {epsilon:g} each", title_justify="left", show_lines=True)
+    table.add_column("#", justify="right")
+    table.add_column("question", ratio=3)
+    table.add_column("private answer", justify="right", style="bold")
+    table.add_column("exact", justify="right", style="dim")
+    table.add_column("error, Sordino", justify="right", ratio=2)
+    table.add_column("error, global sensitivity", justify="right", ratio=2)
+    table.add_column("Sordino's error is", justify="right", no_wrap=True)
+    for number, answer in enumerate(found, start=1):
+        colour = "green" if answer.ratio > 1.02 else "yellow" if answer.ratio >= 0.98 else "red"
+        table.add_row(
+            str(number),
+            f"{answer.question}\n[dim]{answer.measure}[/dim]",
+            answer.answer,
+            answer.exact,
+            f"{answer.shown(answer.error)}\n[dim]{answer.mechanism}[/dim]",
+            f"{answer.shown(answer.baseline_error)}\n[dim]{answer.baseline}[/dim]",
+            f"[{colour}]{answer.verdict}[/{colour}]",
+        )
+    out = console()
+    out.print(table)
+    out.print(
+        "The exact answers and errors are shown because the demo's data are public. On private data they are "
+        "confidential: only the private answer and its guarantee may leave."
+    )
+    out.print("\n[bold]Guarantees[/bold]")
+    for number, answer in enumerate(found, start=1):
+        out.print(f"{number:>2}  {answer.guarantee}", markup=False)
+    out.print("Answers about the same data add up: two questions at ε cost 2ε.")
+    if report is not None:
+        out.print(f"\nReport: {report}", markup=False, soft_wrap=True)

@@ -1,0 +1,73 @@
+"""What commands write: one JSON document, or text; progress only where a person watches."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PIPE_WIDTH = 132
+
+
+class Step(Protocol):
+    """Tells the progress bar how far the work is."""
+
+    def __call__(self, done: float, total: float, text: str) -> None:
+        """Show ``done`` of ``total``."""
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One document on standard output; infinities become the text "inf", which JSON has no number for."""
+    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return str(content)
+    return content
+
+
+def console() -> Console:
+    """Standard output through rich: as wide as the terminal, and wide enough for the tables in a pipe."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Step]:
+    """A bar on standard error if that is a terminal, nothing otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[text]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0, text="")
+
+        def step(done: float, total: float, text: str) -> None:
+            bar.update(task, completed=done, total=total, text=text)
+
+        yield step
+
+
+def printable(text: str) -> str:
+    """Text from a file as one line without control characters."""
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,233 @@
+"""The shipped mechanisms on small universes: what `sordino audit` proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+
+import sordino as sd
+from sordino.audit import LogLaw, Proof, prove
+from sordino.audit.zoo.universes import Counts, add_or_remove, counts_of, counts_up_to, replace_one
+from sordino.cli.showcase.graph import SmallGraph
+from sordino.stats import order_statistic_bound
+
+_EPSILON = 1.0
+_DELTA = 0.01
+
+Progress = Callable[[int, int], None]
+Law = Callable[[Any], Any]
+Record = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """All databases of one small kind, and what one change makes of each."""
+
+    name: str
+    databases: Callable[[], Iterable[Any]]
+    neighbours: Callable[[Any], Iterable[Any]]
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One claim: a law on a universe is (ε, δ)-differentially private."""
+
+    name: str
+    universe: Universe
+    law: Law
+    epsilon: float = _EPSILON
+    delta: float = 0.0
+
+    def run(self, progress: Progress) -> Proof:
+        """Enumerate every neighbouring pair."""
+        universe = self.universe
+        return prove(
+            self.law,
+            universe.databases(),
+            universe.neighbours,
+            self.epsilon,
+            self.delta,
+            partial=universe.partial,
+            progress=progress,
+        )
+
+
+def checks(*, quick: bool) -> Iterator[Check]:
+    """Every shipped mechanism; ``quick`` takes smaller universes."""
+    yield from _votes(7 if quick else 14)
+    yield from _graphs(4 if quick else 5)
+    yield from _records(3 if quick else 4)
+    yield from _quantiles(4 if quick else 6)
+    yield from _numbers(3 if quick else 5)
+
+
+def _votes(voters: int) -> Iterator[Check]:
+    """Scores are counts of three candidates."""
+    replaced = Universe(
+        f"{voters} votes, 3 candidates, one replaced", lambda: counts_of(voters, 3), replace_one
+    )
+    added = Universe(
+        f"up to {voters} votes, 3 candidates, one added or removed",
+        lambda: counts_up_to(voters, 3),
+        add_or_remove,
+        partial=True,
+    )
+
+    def counts(**options: Any) -> Law:
+        given = {"profile": 1.0, "epsilon": _EPSILON} | options
+        return lambda votes: LogLaw(sd.selection_law(votes, log=True, **given))
+
+    def winner(noise: str) -> Law:
+        def law(votes: Counts) -> LogLaw:
+            best = int(np.argmax(votes))
+            gaps = [votes[best] - c + (best < s) for s, c in enumerate(votes) if s != best]
+            margin = min(-(-gap // 2) for gap in gaps) - 1
+            table = np.append(np.zeros(margin), 1.0)
+            profile = sd.Profile.from_table(table, bound=1.0, distance=sd.replace_row())
+            utility = np.eye(3)[best]
+            given: dict[str, Any] = {"profile": profile, "epsilon": _EPSILON, "noise": noise}
+            return LogLaw(sd.selection_law(utility, log=True, mechanism="smooth_noisy_max", **given))
+
+        return law
+
+    yield Check("exponential", replaced, counts(mechanism="exponential"))
+    yield Check("exponential, monotone", added, counts(mechanism="exponential", monotone=True))
+    yield Check("permute-and-flip", replaced, counts(mechanism="permute_and_flip"))
+    yield Check("permute-and-flip, monotone", added, counts(mechanism="permute_and_flip", monotone=True))
+    for noise in ("exponential", "gumbel", "laplace"):
+        yield Check(f"report noisy max, {noise}", replaced, counts(mechanism="report_noisy_max", noise=noise))
+    yield Check("inverse sensitivity", replaced, counts(mechanism="inverse_sensitivity"))
+    for noise in ("winner", "certified"):
+        yield Check(f"smooth noisy max, {noise}", replaced, winner(noise))
+
+
+def _graphs(nodes: int) -> Iterator[Check]:
+    """Scores are ego betweenness with the element profile by degree."""
+    edges = tuple(combinations(range(nodes), 2))
+    universe = Universe(
+        f"graphs of {nodes} nodes, one edge flipped",
+        lambda: product((0, 1), repeat=len(edges)),
+        lambda graph: ((*graph[:e], 1 - graph[e], *graph[e + 1 :]) for e in range(len(edges))),
+    )
+
+    def central(**options: Any) -> Law:
+        def law(present: Record) -> LogLaw:
+            matrix = np.zeros((nodes, nodes), dtype=np.int64)
+            for (one, two), there in zip(edges, present, strict=True):
+                matrix[one, two] = matrix[two, one] = there
+            graph = SmallGraph(tuple(map(str, range(nodes))), matrix)
+            profile = graph.ego_betweenness_profile()
+            scores = graph.ego_betweenness()
+            return LogLaw(sd.selection_law(scores, log=True, profile=profile, epsilon=_EPSILON, **options))
+
+        return law
+
+    for sampler in ("exponential", "permute_and_flip"):
+        yield Check(
+            f"local dampening, {sampler}", universe, central(mechanism="local_dampening", sampler=sampler)
+        )
+    for direction in ("plus", "minus"):
+        yield Check(
+            f"shifted dampening, {direction}",
+            universe,
+            central(mechanism="shifted_dampening", direction=direction),
+        )
+    yield Check("inverse sensitivity by profile", universe, central(mechanism="inverse_sensitivity"))
+    for noise, delta in (("polynomial", 0.0), ("student_t", 0.0), ("laplace", _DELTA), ("lln", _DELTA)):
+        law = central(mechanism="smooth_noisy_max", noise=noise, delta=delta)
+        yield Check(f"smooth noisy max, {noise}", universe, law, delta=delta)
+
+
+def _records(records: int) -> Iterator[Check]:
+    """Which record is the median? Databases are tuples: a record keeps its place."""
+    top = 4
+    universe = Universe(
+        f"{records} records in 0 … {top}, one replaced",
+        lambda: product(range(top + 1), repeat=records),
+        lambda x: ((*x[:i], v, *x[i + 1 :]) for i in range(records) for v in range(top + 1) if v != x[i]),
+    )
+
+    def median_record(mechanism: str) -> Law:
+        def law(values: Record) -> LogLaw:
+            scores, profile = sd.percentile_question(values, 50, bounds=(0, top))
+            asked: dict[str, Any] = {"profile": profile, "epsilon": _EPSILON, "mechanism": mechanism}
+            return LogLaw(sd.selection_law(scores, log=True, **asked))
+
+        return law
+
+    for mechanism in ("local_dampening", "shifted_dampening"):
+        yield Check(f"record at a percentile, {mechanism}", universe, median_record(mechanism))
+
+
+def _multisets(records: int, top: int) -> Universe:
+    def replaced(x: Record) -> Iterator[Record]:
+        for i in range(len(x)):
+            for value in range(top + 1):
+                yield tuple(sorted((*x[:i], value, *x[i + 1 :])))
+
+    return Universe(
+        f"{records} records in 0 … {top}, unordered, one replaced",
+        lambda: combinations_with_replacement(range(top + 1), records),
+        replaced,
+    )
+
+
+def _quantiles(records: int) -> Iterator[Check]:
+    top = 5
+    replaced = _multisets(records, top)
+
+    def removed(x: Record) -> Iterator[Record]:
+        yield from (x[:i] + x[i + 1 :] for i in range(len(x)))
+        yield from (tuple(sorted((*x, value))) for value in range(top + 1))
+
+    added = Universe(
+        f"1 … {records} records in 0 … {top}, one added or removed",
+        lambda: (
+            x for n in range(1, records + 1) for x in combinations_with_replacement(range(top + 1), n)
+        ),
+        removed,
+        partial=True,
+    )
+
+    def law(mechanism: str, distance: sd.Distance) -> Law:
+        def law_of(values: Record) -> Any:
+            asked: dict[str, Any] = {"bounds": (0, top), "step": 1, "epsilon": _EPSILON}
+            return sd.quantile_law(values, 0.4, mechanism=mechanism, distance=distance, **asked)[1]
+
+        return law_of
+
+    for mechanism in ("exponential", "permute_and_flip", "inverse_sensitivity"):
+        yield Check(f"quantile, {mechanism}", replaced, law(mechanism, sd.replace_row()))
+    for mechanism in ("exponential", "permute_and_flip"):
+        yield Check(f"quantile, {mechanism}", added, law(mechanism, sd.add_remove_row()))
+
+
+def _numbers(records: int) -> Iterator[Check]:
+    """The median as a number: smooth noise by the order statistic's bound, plain noise by the width."""
+    top = 4
+    universe = _multisets(records, top)
+    rank = (records + 1) // 2
+
+    def smooth(**options: Any) -> Law:
+        def law(x: Record) -> Any:
+            bound = order_statistic_bound(np.array(x, dtype=np.float64), rank, float(top))
+            return sd.noise_law(x[rank - 1], bound, epsilon=_EPSILON, step=1, **options)
+
+        return law
+
+    def plain(**options: Any) -> Law:
+        return lambda x: sd.noise_law(x[rank - 1], top, epsilon=_EPSILON, step=1, **options)
+
+    yield Check("Laplace noise", universe, plain(noise="laplace"))
+    yield Check("discrete Laplace noise", universe, plain(noise="discrete_laplace"))
+    yield Check("Gaussian noise", universe, plain(noise="gaussian", delta=_DELTA), delta=_DELTA)
+    yield Check("Student-t noise, smooth bound", universe, smooth(noise="student_t"))
+    yield Check("Cauchy noise, smooth bound", universe, smooth(noise="cauchy"))
+    yield Check(
+        "Laplace noise, smooth bound", universe, smooth(noise="laplace", delta=_DELTA), delta=_DELTA
+    )

@@ -1,0 +1,1 @@
+"""What the demo shows: public data, questions about them, plots and one HTML page."""

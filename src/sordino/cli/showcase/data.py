@@ -1,0 +1,65 @@
+"""The demo's data: public, made by fixed recipes without randomness, or a graph that networkx ships."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.cli.showcase.graph import SmallGraph
+
+_GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo 1, fill the unit interval evenly
+
+SALARY_BOUNDS = (0.0, 250_000.0)
+SALARY_STEP = 100.0
+BILL_BOUNDS = (0.0, 10_000.0)
+
+VOTES = {
+    "Alder": 402,
+    "Birch": 390,
+    "Cedar": 389,
+    "Elm": 389,
+    "Fir": 388,
+    "Hazel": 388,
+    "Larch": 387,
+    "Maple": 387,
+    "Oak": 386,
+    "Pine": 386,
+    "Rowan": 385,
+    "Willow": 385,
+}
+
+
+def salaries(count: int = 1000) -> NDArray[np.float64]:
+    """A skewed column: log-normal quantiles, in hundreds."""
+    from scipy.special import ndtri
+
+    evenly = (np.arange(1, count + 1) * _GOLDEN) % 1
+    return np.asarray(np.round(np.exp(10.6 + 0.45 * ndtri(evenly)) / SALARY_STEP) * SALARY_STEP)
+
+
+def bills(count: int = 300) -> NDArray[np.float64]:
+    """Seven in ten between 200 and 300, the others between 4 000 and 9 000."""
+    place = np.arange(1, count + 1)
+    evenly = (place * _GOLDEN) % 1
+    return np.round(np.where(place % 10 < 7, 200 + 100 * evenly, 4000 + 5000 * evenly))
+
+
+def social_graph() -> tuple[SmallGraph, str]:
+    """The characters of Les Misérables if networkx is there, a graph with hubs of our own otherwise; and its source."""
+    try:
+        import networkx
+    except ImportError:
+        return _graph_with_hubs(60), "a graph with hubs, made by a fixed recipe"
+    graph = networkx.les_miserables_graph()
+    matrix = networkx.to_numpy_array(graph, weight=None).astype(np.int64)
+    return SmallGraph(tuple(map(str, graph.nodes)), matrix), "characters of Les Misérables who meet (Knuth 1993)"
+
+
+def _graph_with_hubs(nodes: int) -> SmallGraph:
+    """Node i joins three earlier ones, mostly early ones."""
+    matrix = np.zeros((nodes, nodes), dtype=np.int64)
+    for node in range(1, nodes):
+        for root, power in ((2**0.5, 1.6), (3**0.5, 2.5), (5**0.5, 3.5)):
+            other = int(node * ((node * root) % 1) ** power)
+            matrix[node, other] = matrix[other, node] = 1
+    return SmallGraph(tuple(f"node {node}" for node in range(nodes)), matrix)

@@ -1,0 +1,248 @@
+"""Private questions about public data: what Sordino answers, and how far off it and the worst-case mechanism are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sordino as sd
+from sordino.cli.showcase import data
+from sordino.cli.showcase.graph import SmallGraph
+
+_TIE = 0.02  # errors within 2 % of one another are called the same
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question with its private answer and both errors, exact because the demo's data is public."""
+
+    question: str
+    data: str
+    answer: str
+    exact: str
+    measure: str
+    error: float
+    baseline_error: float
+    mechanism: str
+    baseline: str
+    guarantee: sd.Guarantee
+    remark: str = ""
+    percent: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Error of the global-sensitivity mechanism over ours: above 1, ours is smaller."""
+        return self.baseline_error / self.error if self.error > 0 else math.inf
+
+    @property
+    def verdict(self) -> str:
+        """The ratio in words."""
+        if abs(self.ratio - 1) <= _TIE:
+            return "the same"
+        if self.ratio < 1:
+            return f"{_times(1 / self.ratio)} larger"
+        return f"{_times(self.ratio)} smaller"
+
+    def shown(self, error: float) -> str:
+        """An error with the digits that mean something."""
+        return f"{error:.2%}" if self.percent else rounded(error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "question": self.question,
+            "data": self.data,
+            "answer": self.answer,
+            "exact": self.exact,
+            "measure": self.measure,
+            "error": self.error,
+            "baseline_error": self.baseline_error,
+            "ratio": self.ratio,
+            "mechanism": self.mechanism,
+            "baseline": self.baseline,
+            "guarantee": self.guarantee.to_dict(),
+            "remark": self.remark,
+        }
+
+
+def rounded(value: float) -> str:
+    """Three digits, thousands apart, no exponent for ordinary sizes."""
+    if value == 0 or not 1e-3 <= abs(value) < 1e9:
+        return f"{value:.2g}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{round(value, digits):,.{min(digits, 3)}f}"
+
+
+def _times(ratio: float) -> str:
+    if ratio < 2:
+        return f"{ratio - 1:.0%}" if ratio < 1.1 else f"{ratio:.2f}×"
+    return f"{ratio:,.1f}×" if ratio < 100 else f"{ratio:,.0f}×"
+
+
+def answers(epsilon: float) -> Iterator[Answer]:
+    """Every question in turn, each with this budget."""
+    pay = data.salaries()
+    yield _salary(pay, 0.5, "the median salary", epsilon)
+    yield _salary(pay, 0.9, "the salary that one in ten exceeds", epsilon)
+    yield _record(epsilon)
+    graph, source = data.social_graph()
+    yield _central_node(graph, source, epsilon)
+    yield _vote(epsilon)
+    yield _triangles(graph, source, epsilon)
+
+
+def _salary(pay: NDArray[np.float64], q: float, name: str, epsilon: float) -> Answer:
+    asked: dict[str, Any] = {"bounds": data.SALARY_BOUNDS, "step": data.SALARY_STEP, "epsilon": epsilon}
+    release = sd.quantile(pay, q, **asked)
+    return Answer(
+        question=f"What is {name}?",
+        data=f"{len(pay):,} salaries, made by a fixed recipe",
+        answer=f"{release.value:,.0f}",
+        exact=f"{exact_quantile(pay, q):,.0f}",
+        measure="expected error",
+        error=quantile_error(pay, q, epsilon, release.mechanism),
+        baseline_error=quantile_error(pay, q, epsilon, "exponential"),
+        mechanism="quantile by inverse sensitivity",
+        baseline="exponential mechanism on ranks",
+        guarantee=release.guarantee,
+        remark="Ranks have a small global sensitivity already, so there is little to gain, and in a long tail a little "
+        "to lose."
+        if q != 0.5
+        else "",
+    )
+
+
+def exact_quantile(values: NDArray[np.float64], q: float) -> float:
+    """The ⌈qn⌉-th smallest value."""
+    return float(np.sort(values)[math.ceil(q * len(values)) - 1])
+
+
+def quantile_error(values: NDArray[np.float64], q: float, epsilon: float, mechanism: str) -> float:
+    """E|released − exact| from the exact law."""
+    points, law = sd.quantile_law(
+        values, q, bounds=data.SALARY_BOUNDS, step=data.SALARY_STEP, epsilon=epsilon, mechanism=mechanism
+    )
+    return float(law @ np.abs(points - exact_quantile(values, q)))
+
+
+def _record(epsilon: float) -> Answer:
+    bills = data.bills()
+    release = sd.select_record_at_percentile(bills, 50, bounds=data.BILL_BOUNDS, epsilon=epsilon)
+    scores, profile = sd.percentile_question(bills, 50, bounds=data.BILL_BOUNDS)
+    exact = int(np.argmax(scores))
+    return Answer(
+        question="Whose bill is the median bill?",
+        data=f"{len(bills)} bills, made by a fixed recipe",
+        answer=f"patient {release.value + 1}",
+        exact=f"patient {exact + 1}",
+        measure="expected distance from the median bill",
+        error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism=release.mechanism),
+        baseline_error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism="exponential"),
+        mechanism="local dampening",
+        baseline="exponential mechanism",
+        guarantee=release.guarantee,
+        remark="Naming a record is hard at this ε for anyone: its own value may be anything.",
+    )
+
+
+def _central_node(graph: SmallGraph, source: str, epsilon: float) -> Answer:
+    scores, profile = graph.ego_betweenness(), graph.ego_betweenness_profile()
+    release = sd.select(scores, profile=profile, epsilon=epsilon)
+    degree_error = by_degree_error(graph, epsilon)
+    return Answer(
+        question="Who is the most central?",
+        data=f"{len(graph.names)} {source}",
+        answer=graph.names[int(release.value)],
+        exact=graph.names[int(scores.argmax())],
+        measure="expected loss of ego betweenness",
+        error=sd.expected_error(scores, profile=profile, epsilon=epsilon),
+        baseline_error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism="exponential"),
+        mechanism="shifted dampening, element profile",
+        baseline="exponential mechanism",
+        guarantee=release.guarantee,
+        remark=f"Here the hub is also the most central, and permute-and-flip on the number of neighbours alone has "
+        f"error {rounded(degree_error)}.",
+    )
+
+
+def by_degree_error(graph: SmallGraph, epsilon: float) -> float:
+    """The loss of ego betweenness when a node is chosen by degree, which has sensitivity 1 and is monotone."""
+    degrees, scores = graph.degrees.astype(np.float64), graph.ego_betweenness()
+    law = sd.selection_law(
+        degrees,
+        profile=1.0,
+        epsilon=epsilon,
+        mechanism="permute_and_flip",
+        monotone=True,
+        distance=sd.flip_edge(),
+    )
+    return float(law @ (scores.max() - scores))
+
+
+def _vote(epsilon: float) -> Answer:
+    names, votes = tuple(data.VOTES), np.array(list(data.VOTES.values()))
+    winner, safe = int(votes.argmax()), _safe_changes(votes)
+    profile = sd.Profile.from_table(np.append(np.zeros(safe), 1.0), bound=1.0, distance=sd.replace_row())
+    utility = (np.arange(len(votes)) == winner).astype(np.float64)
+    asked: dict[str, Any] = {"profile": profile, "epsilon": epsilon, "mechanism": "smooth_noisy_max", "noise": "winner"}
+    release = sd.select(utility, **asked)
+    law = sd.selection_law(utility, **asked)
+    plain = sd.selection_law(
+        votes, profile=1.0, epsilon=epsilon, mechanism="permute_and_flip", distance=sd.replace_row()
+    )
+    return Answer(
+        question="Who won the vote?",
+        data=f"{votes.sum():,} votes for {len(votes)} trees, made up; {safe} changed votes cannot turn the result",
+        answer=names[int(release.value)],
+        exact=names[winner],
+        measure="chance to name another",
+        error=float(np.delete(law, winner).sum()),
+        baseline_error=float(np.delete(plain, winner).sum()),
+        mechanism="single-winner law",
+        baseline="permute-and-flip on the counts",
+        guarantee=release.guarantee,
+        remark="With two rivals only, permute-and-flip is as good; it pays for every close rival, the single-winner law "
+        "does not.",
+        percent=True,
+    )
+
+
+def _safe_changes(votes: NDArray[np.int64]) -> int:
+    """How many replaced votes can certainly not bring another winner; ties go to the first in the list."""
+    winner = int(votes.argmax())
+    needed = []
+    for rival, count in enumerate(votes.tolist()):
+        if rival != winner:
+            gap = int(votes[winner]) - count + (winner < rival)  # what the rival must gain on the winner
+            needed.append(-(-gap // 2))
+    return min(needed) - 1
+
+
+def _triangles(graph: SmallGraph, source: str, epsilon: float) -> Answer:
+    profile = graph.triangles_profile()
+    release = sd.add_noise(graph.triangles(), profile, epsilon=epsilon, noise="student_t", step=1)
+    return Answer(
+        question="How many triangles are there?",
+        data=f"{len(graph.names)} {source}",
+        answer=f"{release.value:,}",
+        exact=f"{graph.triangles():,}",
+        measure="95 % of the noise is within ±",
+        error=smooth_radius(graph, epsilon),
+        baseline_error=sd.noise_radius(profile.bound, epsilon=epsilon, noise="laplace"),
+        mechanism="Student-t noise, smooth sensitivity",
+        baseline="Laplace noise",
+        guarantee=release.guarantee,
+    )
+
+
+def smooth_radius(graph: SmallGraph, epsilon: float) -> float:
+    """How far 95 % of the noise on the triangle count stays."""
+    law: Any = sd.noise_law(
+        graph.triangles(), graph.triangles_profile(), epsilon=epsilon, noise="student_t", step=1
+    )
+    return float(law.scale) * float(law.shape.radius(0.95))

@@ -1,0 +1,60 @@
+"""A table from a file: CSV by the standard library, Parquet by whichever data frame package is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import ParameterError
+from sordino.core.parameters import choice
+
+_PARQUET = (".parquet", ".pq")
+
+
+class Table(Protocol):
+    """Named columns. Errors name the file, the column and the line, never a value."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """A column of finite numbers."""
+
+    def texts(self, column: str) -> list[str]:
+        """A column as text."""
+
+
+def read_table(path: str) -> Table:
+    """Read a CSV file, a Parquet file (by its ending), or CSV from standard input ('-')."""
+    if path != "-" and Path(path).suffix.lower() in _PARQUET:
+        from sordino.cli.parquet_table import read_parquet
+
+        return read_parquet(path)
+    from sordino.cli.csv_table import read_csv
+
+    return read_csv(path)
+
+
+def column_of(table: Table, column: str | None, option: str) -> str:
+    """The column that an option names; without the option, the only column there is."""
+    if column is None:
+        if len(table.header) == 1:
+            return table.header[0]
+        raise ParameterError(f"give {option}: one of the columns of {table.name}: {', '.join(table.header)}")
+    choice(f"{option}: the column of {table.name}", column, table.header)
+    if table.header.count(column) > 1:
+        raise ParameterError(f"{option}: {table.name} has more than one column named {column!r}")
+    return column
+
+
+def unreadable(path: str, error: OSError) -> ParameterError:
+    """What to say when the operating system refuses a file."""
+    return ParameterError(f"cannot read {path}: {(error.strerror or type(error).__name__).lower()}")
