@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.core import CalibrationError, ParameterError, UnsupportedError, add_remove_row
-from sordino.mechanisms.noise import CauchyNoise, GaussianNoise, LaplaceNoise, LLNNoise, StudentTNoise
+from sordino.mechanisms.noise import (
+    CauchyNoise,
+    GaussianNoise,
+    LaplaceNoise,
+    LLNNoise,
+    StudentTNoise,
+    discrete,
+)
 from sordino.mechanisms.noise.discrete import DiscreteGaussianNoise, gaussian_divergence
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from tests.oracles import densities
@@ -179,8 +187,6 @@ def test_lln_meets_delta_and_chooses_the_best_sigma(epsilon, delta):
     ("epsilon", "delta", "shift"), [(1, 1e-6, 1), (0.5, 1e-3, 3), (3, 1e-4, 2), (20, 1e-5, 1)]
 )
 def test_discrete_gaussian_uses_up_its_delta_at_the_full_shift(epsilon, delta, shift):
-    from fractions import Fraction
-
     sigma = math.sqrt(DiscreteGaussianNoise().width(Fraction(shift), epsilon, delta))
     k = np.arange(-2000, 2001)
     spent = []
@@ -192,11 +198,31 @@ def test_discrete_gaussian_uses_up_its_delta_at_the_full_shift(epsilon, delta, s
     assert gaussian_divergence(0.97 * sigma, shift, epsilon) > delta
 
 
-def test_discrete_gaussian_of_a_huge_sensitivity_falls_back_to_zcdp():
-    from fractions import Fraction
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-9), (6.0, 1e-3)])
+def test_a_wide_discrete_gaussian_is_that_of_the_continuous_law_and_a_little_more(epsilon, delta):
+    sigma = math.sqrt(DiscreteGaussianNoise().width(Fraction(10**6), epsilon, delta))
+    continuous = 1e6 / GaussianNoise().alpha(epsilon, delta, 0)
+    assert continuous < sigma < 1.001 * continuous
+    # one that can still be summed: the bound by the continuous law lies above the sum
+    narrow = 300 / GaussianNoise().alpha(epsilon, delta, 0)
+    summed = gaussian_divergence(narrow, 300, epsilon)
+    assert not discrete._wide_divergence_holds(narrow, 300, epsilon, summed)
+    assert discrete._wide_divergence_holds(narrow, 300, epsilon, 1.2 * summed)
 
-    width = DiscreteGaussianNoise().width(Fraction(10**6), 1.0, 1e-6)
-    assert math.sqrt(width) == pytest.approx(1e6 / math.sqrt(2 * largest_rho(1.0, 1e-6)))
+
+def test_large_budgets_do_not_overflow():
+    for noise in (StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
+        beta = noise.default_beta(1e4, 0.01)
+        assert noise.alpha(1e4, 0.01, beta) > 1
+    assert GaussianNoise().alpha(1e4, 0.01, 0) > 100
+    assert DiscreteGaussianNoise().width(Fraction(1), 1e4, 0.01) < 1
+
+
+def test_small_budgets_do_not_underflow():
+    for noise in (StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
+        beta = noise.default_beta(1e-6, 1e-30)
+        assert 0 < noise.alpha(1e-6, 1e-30, beta) < 1e-5
+    assert 0 < GaussianNoise().alpha(1e-6, 1e-30, 0) < 1e-5
 
 
 @pytest.mark.parametrize(

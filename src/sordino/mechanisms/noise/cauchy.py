@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import arb
 
@@ -76,7 +77,7 @@ class CauchyNoise:
         elif self.calibration == "split" or split <= 0:
             candidate = split
         else:
-            candidate = largest(lambda a: _float_loss(gamma, a, stretch) <= epsilon, split)
+            candidate = _largest_alpha(gamma, epsilon, stretch, split)
         if candidate <= 0:
             raise too_large(
                 f"cauchy (gamma = {gamma:g})", beta, epsilon, delta, self.largest_beta(epsilon, delta)
@@ -91,11 +92,17 @@ class CauchyNoise:
         )
 
 
+@lru_cache(maxsize=1024)
+def _largest_alpha(gamma: float, epsilon: float, beta: float, start: float) -> float:
+    """The α whose loss is ε, in floating point."""
+    return largest(lambda alpha: _float_loss(gamma, alpha, beta) <= epsilon, start)
+
+
 def _maximiser(gamma: float, alpha: float, slope: float) -> float:
     """The w in (0, 1) where αγ·w^p(1-w)^q + slope·γw is largest, p = 1 - 1/γ and q = 1/γ: its derivative falls."""
     p, q = 1 - 1 / gamma, 1 / gamma
     low, high = 1e-300, 1 - 2.0**-53
-    for _ in range(200):
+    for _ in range(120):
         middle = 0.5 * (low + high) if low > 1e-3 else math.sqrt(low * high)
         rate = alpha * middle**p * (1 - middle) ** q * (p / middle - q / (1 - middle)) + slope
         if rate > 0:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,13 +14,16 @@ from numpy.typing import NDArray
 
 from sordino.core import CalibrationError, Distance, Guarantee, ParameterError, UnsupportedError
 from sordino.core.parameters import positive, probability
-from sordino.mechanisms.noise.rounding import largest
+from sordino.mechanisms.noise.gaussian import divergence
+from sordino.mechanisms.noise.rounding import certainly_at_most, largest
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from sordino.sampling.discrete import discrete_gaussian, discrete_laplace
 
 FloatArray = NDArray[np.float64]
 
-_MOST_TERMS = 1 << 20  # lattice points of one sum over a discrete Gaussian; beyond, zCDP decides
+_MOST_TERMS = (
+    1 << 20
+)  # lattice points of one sum over a discrete Gaussian; beyond, the continuous law decides
 _ROUNDING = 1e-10  # outward, above the error of such a sum
 
 
@@ -136,7 +140,8 @@ class DiscreteGaussianNoise:
     Smaller shifts cost less: the law is log-concave, so for every shift d the worst events are half-lines [t,
     ∞), and P(K >= t - d) - e^ε·P(K >= t) increases with d.
     **Requires**: a constant bound that is a whole number of steps; values on the lattice.
-    **Source**: Canonne, Kamath and Steinke 2020, Theorem 7. Beyond 2²⁰ lattice points σ² = Δ²/(2ρ) by zCDP.
+    **Source**: Canonne, Kamath and Steinke 2020, Theorem 7. Laws wider than 2²⁰ lattice points are compared
+    with the continuous law, see `_wide_divergence_holds`.
     **Numerics**: the sums are floats with an outward margin of 1e-10; σ is the smallest that passes, by
     bisection.
     """
@@ -155,13 +160,7 @@ class DiscreteGaussianNoise:
             raise ParameterError(
                 f"discrete_gaussian noise needs a sensitivity of a whole number of steps, got {sensitivity} steps"
             )
-        shift = int(sensitivity)
-        safe = shift / math.sqrt(2 * largest_rho(epsilon, delta)) * (1 + 1e-12)
-        if 2 * (_reach(safe) + shift) > _MOST_TERMS:
-            return Fraction(safe) ** 2
-        # precision 1/σ as the variable: the condition holds below some value
-        inverse = largest(lambda p: gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe)
-        return Fraction(1 / inverse) ** 2 * (1 + Fraction(1, 1 << 50))
+        return _smallest_variance(int(sensitivity), epsilon, delta)
 
     def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
         """The law of the released index."""
@@ -186,6 +185,32 @@ class DiscreteGaussianNoise:
         """(ε, δ)."""
         theorem = "Canonne, Kamath and Steinke 2020, Thm 7, discrete Gaussian"
         return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
+
+
+@lru_cache(maxsize=1024)
+def _smallest_variance(shift: int, epsilon: float, delta: float) -> Fraction:
+    safe = shift / math.sqrt(2 * largest_rho(epsilon, delta))
+    # 1/σ as the variable: the conditions hold below some value
+    if 2 * (_reach(safe) + shift) <= _MOST_TERMS:
+        inverse = largest(lambda p: gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe)
+    else:
+        inverse = largest(lambda p: _wide_divergence_holds(1 / p, shift, epsilon, delta), 1 / safe)
+    return Fraction(1 / inverse) ** 2 * (1 + Fraction(1, 1 << 50))
+
+
+def _wide_divergence_holds(sigma: float, shift: int, epsilon: float, delta: float) -> bool:
+    """δ of a discrete Gaussian too wide to sum, by that of the continuous one.
+
+    With t = εσ²/Δ - Δ/2, the summand g(x) = e^{-x²/(2σ²)}(1 - e^{-(x-t)Δ/σ²}) is log-concave on x > t, so its
+    sum over the integers is at most its integral plus its maximum; for t > 0 that is at most
+    e^{-t²/(2σ²)}·min(1, Δ/(et)), from 1 - e^{-v} <= v. The sum is divided by the total mass, which is at
+    least that of the integral, σ√(2π).
+    """
+    t = epsilon * sigma**2 / shift - shift / 2
+    highest = math.exp(-0.5 * (t / sigma) ** 2) * min(1.0, shift / (math.e * t)) if t > 0 else 1.0
+    extra = highest / (sigma * math.sqrt(2 * math.pi)) * (1 + _ROUNDING)
+    alpha = shift / sigma * (1 + _ROUNDING)
+    return delta > extra and certainly_at_most(lambda: divergence(epsilon, alpha), delta - extra)
 
 
 def gaussian_divergence(sigma: float, shift: int, epsilon: float) -> float:

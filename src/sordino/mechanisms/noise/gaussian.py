@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import arb
 
@@ -63,14 +64,20 @@ class GaussianNoise:
             raise CalibrationError(
                 "gaussian noise needs delta > 0; laplace noise is pure for a constant bound"
             )
-        return largest(lambda a: certainly_at_most(lambda: _divergence(epsilon, a), delta), 1.0)
+        return _largest_alpha(epsilon, delta)
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """(ε, δ)."""
         return Guarantee(distance, "Balle and Wang 2018, analytic Gaussian", epsilon=epsilon, delta=delta)
 
 
-def _divergence(epsilon: float, alpha: float) -> arb:
+@lru_cache(maxsize=1024)
+def _largest_alpha(epsilon: float, delta: float) -> float:
+    return largest(lambda alpha: certainly_at_most(lambda: divergence(epsilon, alpha), delta), 1.0)
+
+
+def divergence(epsilon: float, alpha: float) -> arb:
+    """The hockey-stick divergence of two normal laws whose means are α standard deviations apart."""
     root, loss, shift = arb(2).sqrt(), arb(epsilon), arb(alpha)
     inner = ((loss / shift - shift / 2) / root).erfc()
     outer = ((loss / shift + shift / 2) / root).erfc()

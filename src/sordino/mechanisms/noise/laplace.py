@@ -14,6 +14,7 @@ from sordino.sampling.shapes import Laplace
 
 _CALIBRATIONS = ("tight", "report", "nissim")
 _NISSIM_EPSILON, _NISSIM_DELTA = 7.5, 0.5
+_LARGEST_BETA = 300.0  # e^β must be a float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ class LaplaceNoise:
             return _nissim_beta(epsilon, delta) * (1 + 1e-12)
         if self.calibration == "report":
             return epsilon / self._report_rate(epsilon, delta)
-        return largest(lambda beta: beta < epsilon and _log_room(epsilon, delta, beta) > 0, epsilon / 2)
+        limit = min(epsilon, _LARGEST_BETA)
+        return largest(lambda beta: beta < limit and _log_room(epsilon, delta, beta) > 0, limit / 2)
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:
         """The largest α that is proved private, rounded down."""
@@ -102,7 +104,7 @@ class LaplaceNoise:
             return shortened(candidate * (1 - 2.0**-45), beta)
         if self.calibration == "nissim":
             return self._nissim_alpha(epsilon, delta, beta)
-        room = _log_room(epsilon, delta, stretch) if stretch < epsilon else -1.0
+        room = _log_room(epsilon, delta, stretch) if stretch < min(epsilon, _LARGEST_BETA) else -1.0
         if room <= 0:
             raise too_large("laplace", beta, epsilon, delta, self.largest_beta(epsilon, delta))
         arcosh = room + math.log1p(math.sqrt(-math.expm1(-2 * room)))

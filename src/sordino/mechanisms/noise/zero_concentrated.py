@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from flint import arb
 
 from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
 
 
+@lru_cache(maxsize=1024)
 def largest_rho(epsilon: float, delta: float) -> float:
     """The largest ρ, rounded down, such that ρ-zCDP implies (ε, δ)-DP by a Rényi divergence of one order.
 

@@ -59,6 +59,8 @@ class GeneralisedCauchy(SymmetricShape):
         if self.gamma == 2:
             return 2 * arb.atan2(arb(1), z) / arb.pi()
         if self.gamma == 4:
+            if z < 128:  # the cancellation costs at most 16 bits: not worth a detour
+                return _quartic_tail(z)
             return at_midpoint(z, 2 * magnitude_bits(z) + 4, _quartic_tail, _quartic_density)
         if z == 0:
             return arb(1)

@@ -68,6 +68,8 @@ class StudentT(SymmetricShape):
             short = nu / (root * (root + z))  # 1 - z/√(ν + z²)
             return short if nu == 2 else short * short * (3 - short) / 2
         if nu in (3, 5):
+            if z < (128 if nu == 3 else 8):  # the cancellation costs at most 16 bits: not worth a detour
+                return self._odd_tail(z)
             bits = (2 if nu == 3 else 4) * magnitude_bits(z) + 4
             return at_midpoint(z, bits, self._odd_tail, self._ball_density)
         if z < 1:  # x near 1 would lose what distinguishes it from 1
