@@ -1,7 +1,7 @@
 """Exact draws of continuous noise rounded to a public lattice.
 
 The index k of the multiple of ``step`` nearest to X = centre + scale·Z is drawn with exactly the probability
-that X has of lying in [(k - ½)·step, (k + ½)·step). |Z| is the number with P(|Z| > |Z|) = V for a uniform V
+that X has of lying in [(k - ½)·step, (k + ½)·step). |Z| is the z with P(|Z| > z) = V for a uniform V
 of which only some bits are known; a floating-point guess of k is accepted only when ball arithmetic proves
 that every V with those bits lies between the tails at the two edges of the bin. Otherwise more bits of V and
 more precision are taken. So rounding errors cost time and never change the law.
