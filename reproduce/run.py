@@ -1,0 +1,34 @@
+"""Repeat the papers' figures: CSV and PNG in results/reproduce, tables and pictures into docs/reproduction.md."""
+
+from __future__ import annotations
+
+import time
+
+import data
+import ld_figure_7
+import ld_figure_9
+import snm_figure_7
+
+
+def main() -> None:
+    figures = [("local dampening, Fig. 7", ld_figure_7.main)]
+    if data.data_file() is None:
+        print(
+            f"skipping local dampening Fig. 9 and smooth noisy max Fig. 7: {data.FILE} is not there\n"
+            "(looked in ../shared/data beside the repository; set SORDINO_DATA to the folder that holds it)"
+        )
+    else:
+        figures += [
+            ("local dampening, Fig. 9", ld_figure_9.main),
+            ("smooth noisy max, Fig. 7", snm_figure_7.main),
+        ]
+    for title, figure in figures:
+        start = time.perf_counter()
+        print(f"\n== {title}", flush=True)
+        figure()
+        print(f"   ({time.perf_counter() - start:.0f} s)")
+    print("\nwritten: results/reproduce/*.csv, *.png, docs/img/*.png and the tables of docs/reproduction.md")
+
+
+if __name__ == "__main__":
+    main()
