@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sordino.cli.output import console, print_json, progress
+from sordino.cli.output import Step, console, print_json, progress
 
 if TYPE_CHECKING:
     from sordino.audit.zoo import Verdict
@@ -35,7 +35,9 @@ class Row:
 def audit(
     zoo: Annotated[bool, typer.Option("--zoo", help="Only the zoo of broken mechanisms.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller universes; under a minute.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False,
 ) -> None:
     """Prove the shipped mechanisms on small universes, and refute a zoo of broken ones.
 
@@ -55,7 +57,7 @@ def audit(
         tasks = list(_tasks(zoo=zoo, quick=quick))
         for index, (name, task) in enumerate(tasks):
             step(index, len(tasks), name)
-            rows.append(task(lambda done, total, at=index, what=name: step(at + done / total, len(tasks), what)))
+            rows.append(task(_within(step, index, len(tasks), name)))
     passed = all(row.passed for row in rows)
     if as_json:
         print_json({"passed": passed, "checks": [asdict(row) for row in rows]})
@@ -65,14 +67,20 @@ def audit(
         raise typer.Exit(_FAILED)
 
 
-Task = Callable[[Callable[[int, int], None]], Row]
+Report = Callable[[int, int], None]
+Task = Callable[[Report], Row]
+
+
+def _within(step: Step, index: int, count: int, name: str) -> Report:
+    """The progress of one check as a part of the whole."""
+    return lambda done, total: step(index + done / total, count, name)
 
 
 def _tasks(*, zoo: bool, quick: bool) -> Iterator[tuple[str, Task]]:
     from sordino.audit.zoo import Specimen, specimens
-    from sordino.cli.proofs import Check, checks
+    from sordino.cli.proofs import Check, ProfileClaim, checks
 
-    def proved(check: Check) -> Task:
+    def proved(check: Check | ProfileClaim) -> Task:
         return lambda report: _row(
             "shipped", check.name, check.universe.name, check.run(report), expected=True
         )
@@ -129,7 +137,9 @@ def _print_table(rows: list[Row]) -> None:
     _print_part("The zoo: broken mechanisms must be refuted, their repaired siblings accepted", rows, "kind")
     pairs = sum(row.pairs or 0 for row in rows)
     failed = [row for row in rows if not row.passed]
-    found = "all as they should be" if not failed else f"[bold red]{len(failed)} not as they should be[/bold red]"
+    found = (
+        "all as they should be" if not failed else f"[bold red]{len(failed)} not as they should be[/bold red]"
+    )
     out.print(f"{len(rows)} checks over {pairs:,} ordered pairs: {found}.")
     for row in failed:
         out.print(f"[red]failed:[/red] {row.family} {row.name}: {row.verdict}")

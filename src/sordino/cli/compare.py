@@ -64,7 +64,9 @@ def compare(
         distance=distance.distance,
     )
     if as_json:
-        print_json({"confidential": True, "candidates": len(candidates.scores), "entries": comparison.to_dicts()})
+        print_json(
+            {"confidential": True, "candidates": len(candidates.scores), "entries": comparison.to_dicts()}
+        )
         return
     _print_table(comparison, len(candidates.scores))
 

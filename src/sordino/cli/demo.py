@@ -12,17 +12,23 @@ from sordino.core import ParameterError
 from sordino.core.parameters import positive
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sordino.cli.showcase.questions import Answer
 
 _WORK = 7  # six questions and the report
 
 
 def demo(
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy loss of each question.")] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="The privacy loss of each question.")
+    ] = 1.0,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path(
         "sordino-report.html"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Do not write the HTML report.")] = False,
 ) -> None:
     """Answer several private questions on public data, and write one self-contained HTML report.
@@ -65,6 +71,20 @@ def demo(
     _print(found, epsilon, None if no_report else output)
 
 
+def _guarantees(found: list[Answer]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column(justify="right")
+    lines.add_column()
+    for number, answer in enumerate(found, start=1):
+        lines.add_row(str(number), Text(str(answer.guarantee)))
+        if answer.remark:
+            lines.add_row("", Text(answer.remark, style="dim"))
+    return lines
+
+
 def _write(path: Path, content: str) -> None:
     try:
         path.write_text(content, encoding="utf-8")
@@ -101,8 +121,7 @@ def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
         "confidential: only the private answer and its guarantee may leave."
     )
     out.print("\n[bold]Guarantees[/bold]")
-    for number, answer in enumerate(found, start=1):
-        out.print(f"{number:>2}  {answer.guarantee}", markup=False)
+    out.print(_guarantees(found))
     out.print("Answers about the same data add up: two questions at ε cost 2ε.")
     if report is not None:
         out.print(f"\nReport: {report}", markup=False, soft_wrap=True)

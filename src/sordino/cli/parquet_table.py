@@ -69,4 +69,6 @@ def read_parquet(path: str) -> ParquetTable:
         if not len(frame):
             raise ParameterError(f"{path} has no rows")
         return ParquetTable(path, frame)
-    raise MissingExtraError("reading Parquet needs pyarrow, polars or pandas: pip install pyarrow, or give a CSV")
+    raise MissingExtraError(
+        "reading Parquet needs pyarrow, polars or pandas: pip install pyarrow, or give a CSV"
+    )

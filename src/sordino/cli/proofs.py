@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import sordino as sd
-from sordino.audit import LogLaw, Proof, prove
+from sordino.audit import LogLaw, ProfileCheck, Proof, check_profile, prove
 from sordino.audit.zoo.universes import Counts, add_or_remove, counts_of, counts_up_to, replace_one
 from sordino.cli.showcase.graph import SmallGraph
 from sordino.stats import order_statistic_bound
@@ -57,7 +57,28 @@ class Check:
         )
 
 
-def checks(*, quick: bool) -> Iterator[Check]:
+@dataclass(frozen=True, slots=True)
+class ProfileClaim:
+    """One claim: a profile is admissible for a utility on a universe."""
+
+    name: str
+    universe: Universe
+    profile_of: Callable[[Any], sd.Profile]
+    utility: Callable[[Any], Any]
+    horizon: int
+
+    def run(self, progress: Progress) -> ProfileCheck:
+        """Compare the profile with its definition on every neighbouring pair."""
+        return check_profile(
+            self.profile_of,
+            self.universe.databases(),
+            self.universe.neighbours,
+            self.utility,
+            horizon=self.horizon,
+        )
+
+
+def checks(*, quick: bool) -> Iterator[Check | ProfileClaim]:
     """Every shipped mechanism; ``quick`` takes smaller universes."""
     yield from _votes(7 if quick else 14)
     yield from _graphs(4 if quick else 5)
@@ -106,7 +127,7 @@ def _votes(voters: int) -> Iterator[Check]:
         yield Check(f"smooth noisy max, {noise}", replaced, winner(noise))
 
 
-def _graphs(nodes: int) -> Iterator[Check]:
+def _graphs(nodes: int) -> Iterator[Check | ProfileClaim]:
     """Scores are ego betweenness with the element profile by degree."""
     edges = tuple(combinations(range(nodes), 2))
     universe = Universe(
@@ -115,17 +136,37 @@ def _graphs(nodes: int) -> Iterator[Check]:
         lambda graph: ((*graph[:e], 1 - graph[e], *graph[e + 1 :]) for e in range(len(edges))),
     )
 
+    def graph_of(present: Record) -> SmallGraph:
+        matrix = np.zeros((nodes, nodes), dtype=np.int64)
+        for (one, two), there in zip(edges, present, strict=True):
+            matrix[one, two] = matrix[two, one] = there
+        return SmallGraph(tuple(map(str, range(nodes))), matrix)
+
     def central(**options: Any) -> Law:
         def law(present: Record) -> LogLaw:
-            matrix = np.zeros((nodes, nodes), dtype=np.int64)
-            for (one, two), there in zip(edges, present, strict=True):
-                matrix[one, two] = matrix[two, one] = there
-            graph = SmallGraph(tuple(map(str, range(nodes))), matrix)
-            profile = graph.ego_betweenness_profile()
-            scores = graph.ego_betweenness()
-            return LogLaw(sd.selection_law(scores, log=True, profile=profile, epsilon=_EPSILON, **options))
+            graph = graph_of(present)
+            given: dict[str, Any] = {
+                "profile": graph.ego_betweenness_profile(),
+                "epsilon": _EPSILON,
+            } | options
+            return LogLaw(sd.selection_law(graph.ego_betweenness(), log=True, **given))
 
         return law
+
+    yield ProfileClaim(
+        "profile of ego betweenness",
+        universe,
+        lambda present: graph_of(present).ego_betweenness_profile(),
+        lambda present: graph_of(present).ego_betweenness(),
+        horizon=nodes,
+    )
+    yield ProfileClaim(
+        "profile of the triangle count",
+        universe,
+        lambda present: graph_of(present).triangles_profile(),
+        lambda present: graph_of(present).triangles(),
+        horizon=nodes,
+    )
 
     for sampler in ("exponential", "permute_and_flip"):
         yield Check(
@@ -187,9 +228,7 @@ def _quantiles(records: int) -> Iterator[Check]:
 
     added = Universe(
         f"1 … {records} records in 0 … {top}, one added or removed",
-        lambda: (
-            x for n in range(1, records + 1) for x in combinations_with_replacement(range(top + 1), n)
-        ),
+        lambda: (x for n in range(1, records + 1) for x in combinations_with_replacement(range(top + 1), n)),
         removed,
         partial=True,
     )
@@ -228,6 +267,4 @@ def _numbers(records: int) -> Iterator[Check]:
     yield Check("Gaussian noise", universe, plain(noise="gaussian", delta=_DELTA), delta=_DELTA)
     yield Check("Student-t noise, smooth bound", universe, smooth(noise="student_t"))
     yield Check("Cauchy noise, smooth bound", universe, smooth(noise="cauchy"))
-    yield Check(
-        "Laplace noise, smooth bound", universe, smooth(noise="laplace", delta=_DELTA), delta=_DELTA
-    )
+    yield Check("Laplace noise, smooth bound", universe, smooth(noise="laplace", delta=_DELTA), delta=_DELTA)

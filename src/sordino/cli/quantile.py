@@ -19,14 +19,20 @@ class Records(StrEnum):
 
 
 def quantile(
-    file: Annotated[str, typer.Argument(help="CSV or Parquet with one row per record; '-' reads CSV from a pipe.")],
+    file: Annotated[
+        str, typer.Argument(help="CSV or Parquet with one row per record; '-' reads CSV from a pipe.")
+    ],
     bounds: Annotated[
-        tuple[float, float], typer.Option(help="Public range of the values; not read from the data.", metavar="LO HI")
+        tuple[float, float],
+        typer.Option(help="Public range of the values; not read from the data.", metavar="LO HI"),
     ],
     step: Annotated[float, typer.Option(help="Public lattice: the answer is LO plus a multiple of it.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")
+    ],
     column: Annotated[
-        str | None, typer.Option(help="Column of numbers; may be left out if there is one column.", metavar="COLUMN")
+        str | None,
+        typer.Option(help="Column of numbers; may be left out if there is one column.", metavar="COLUMN"),
     ] = None,
     q: Annotated[float, typer.Option("-q", "--q", help="Which quantile, in (0, 1).")] = 0.5,
     mechanism: Annotated[
@@ -40,9 +46,12 @@ def quantile(
         Records, typer.Option(help="What one change is; with replace the number of records is public.")
     ] = Records.REPLACE,
     clip: Annotated[
-        bool, typer.Option("--clip", help="Move values outside the bounds to the nearer bound; refused otherwise.")
+        bool,
+        typer.Option("--clip", help="Move values outside the bounds to the nearer bound; refused otherwise."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False,
 ) -> None:
     """Release a value near the q-quantile of a column, and the guarantee.
 

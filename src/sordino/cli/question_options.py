@@ -31,13 +31,20 @@ class Neighbours(StrEnum):
         return {"add-remove": add_remove_row, "replace": replace_row, "flip-edge": flip_edge}[self.value]()
 
 
-File = Annotated[str, typer.Argument(help="CSV or Parquet with one row per candidate; '-' reads CSV from a pipe.")]
-Score = Annotated[str | None, typer.Option(help="Column with the scores; larger is better.", metavar="COLUMN")]
+File = Annotated[
+    str, typer.Argument(help="CSV or Parquet with one row per candidate; '-' reads CSV from a pipe.")
+]
+Score = Annotated[
+    str | None, typer.Option(help="Column with the scores; larger is better.", metavar="COLUMN")
+]
 Label = Annotated[
-    str | None, typer.Option(help="Column that names the candidates; row numbers otherwise.", metavar="COLUMN")
+    str | None,
+    typer.Option(help="Column that names the candidates; row numbers otherwise.", metavar="COLUMN"),
 ]
 Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")]
-Delta = Annotated[float, typer.Option(help="Probability that the loss may exceed epsilon, where a mechanism uses it.")]
+Delta = Annotated[
+    float, typer.Option(help="Probability that the loss may exceed epsilon, where a mechanism uses it.")
+]
 Sensitivity = Annotated[
     float | None, typer.Option(help="The most that one change moves any score, whatever the data.")
 ]
@@ -55,9 +62,12 @@ Bound = Annotated[
     float | None, typer.Option(help="Global sensitivity: δ(t) for every t past the profile's columns.")
 ]
 Monotone = Annotated[
-    bool, typer.Option("--monotone", help="Every score moves the same way when a row is added: half the noise.")
+    bool,
+    typer.Option("--monotone", help="Every score moves the same way when a row is added: half the noise."),
 ]
-Step = Annotated[float | None, typer.Option(help="Public grid of the scores; needed only without a finite bound.")]
+Step = Annotated[
+    float | None, typer.Option(help="Public grid of the scores; needed only without a finite bound.")
+]
 NeighboursOption = Annotated[Neighbours, typer.Option("--distance", help="What one change is.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
@@ -105,9 +115,7 @@ def read_candidates(
     return Candidates(scores, labels, constant)
 
 
-def _profile(
-    table: Table, label: str | None, labels: list[str], bound: Any, distance: Distance
-) -> Profile:
+def _profile(table: Table, label: str | None, labels: list[str], bound: Any, distance: Distance) -> Profile:
     import numpy as np
 
     from sordino.sensitivity import Profile

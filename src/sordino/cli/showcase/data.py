@@ -41,7 +41,8 @@ def bills(count: int = 300) -> NDArray[np.float64]:
     """Seven in ten between 200 and 300, the others between 4 000 and 9 000."""
     place = np.arange(1, count + 1)
     evenly = (place * _GOLDEN) % 1
-    return np.round(np.where(place % 10 < 7, 200 + 100 * evenly, 4000 + 5000 * evenly))
+    values = np.where(place % 10 < 7, 200 + 100 * evenly, 4000 + 5000 * evenly)
+    return np.asarray(np.round(values), dtype=np.float64)
 
 
 def social_graph() -> tuple[SmallGraph, str]:
@@ -52,7 +53,9 @@ def social_graph() -> tuple[SmallGraph, str]:
         return _graph_with_hubs(60), "a graph with hubs, made by a fixed recipe"
     graph = networkx.les_miserables_graph()
     matrix = networkx.to_numpy_array(graph, weight=None).astype(np.int64)
-    return SmallGraph(tuple(map(str, graph.nodes)), matrix), "characters of Les Misérables who meet (Knuth 1993)"
+    return SmallGraph(
+        tuple(map(str, graph.nodes)), matrix
+    ), "characters of Les Misérables who meet (Knuth 1993)"
 
 
 def _graph_with_hubs(nodes: int) -> SmallGraph:

@@ -21,7 +21,7 @@ class SmallGraph:
     @property
     def degrees(self) -> NDArray[np.int64]:
         """How many neighbours each node has."""
-        return self.adjacency.sum(axis=1)
+        return np.asarray(self.adjacency.sum(axis=1), dtype=np.int64)
 
     def ego_betweenness(self) -> NDArray[np.float64]:
         """Σ over pairs of neighbours that are not adjacent of 1/(1 + their common neighbours within the ego net)."""
@@ -38,7 +38,7 @@ class SmallGraph:
         """δ(t) = max((d+t)(d+t−1)/4, d+t) of a node with d neighbours, at most Δ = max((n−2)(n−3)/4, n−2).
 
         **Requires**: n nodes, public; one edge flipped.
-        **Source**: LD §6 with the constants of all graphs of five nodes (`sordino audit` proves them).
+        **Source**: LD §6 ; `sordino audit` checks it on all graphs of up to five nodes.
         """
         n = len(self.names)
         bound = max((n - 2) * (n - 3) / 4, n - 2.0)

@@ -50,7 +50,9 @@ class Answer:
 
     def shown(self, error: float) -> str:
         """An error with the digits that mean something."""
-        return f"{error:.2%}" if self.percent else rounded(error)
+        if not self.percent:
+            return rounded(error)
+        return f"{100 * error:.2g} %" if error >= 1e-4 else "< 0.01 %"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -79,9 +81,11 @@ def rounded(value: float) -> str:
 
 
 def _times(ratio: float) -> str:
-    if ratio < 2:
-        return f"{ratio - 1:.0%}" if ratio < 1.1 else f"{ratio:.2f}×"
-    return f"{ratio:,.1f}×" if ratio < 100 else f"{ratio:,.0f}×"
+    if ratio < 1.1:
+        return f"{100 * (ratio - 1):.0f} %"
+    if ratio > 1e6:
+        return "> 1,000,000×"
+    return f"{ratio:.2f}×" if ratio < 2 else f"{ratio:.1f}×" if ratio < 100 else f"{ratio:,.0f}×"
 
 
 def answers(epsilon: float) -> Iterator[Answer]:
@@ -189,7 +193,12 @@ def _vote(epsilon: float) -> Answer:
     winner, safe = int(votes.argmax()), _safe_changes(votes)
     profile = sd.Profile.from_table(np.append(np.zeros(safe), 1.0), bound=1.0, distance=sd.replace_row())
     utility = (np.arange(len(votes)) == winner).astype(np.float64)
-    asked: dict[str, Any] = {"profile": profile, "epsilon": epsilon, "mechanism": "smooth_noisy_max", "noise": "winner"}
+    asked: dict[str, Any] = {
+        "profile": profile,
+        "epsilon": epsilon,
+        "mechanism": "smooth_noisy_max",
+        "noise": "winner",
+    }
     release = sd.select(utility, **asked)
     law = sd.selection_law(utility, **asked)
     plain = sd.selection_law(
@@ -206,8 +215,8 @@ def _vote(epsilon: float) -> Answer:
         mechanism="single-winner law",
         baseline="permute-and-flip on the counts",
         guarantee=release.guarantee,
-        remark="With two rivals only, permute-and-flip is as good; it pays for every close rival, the single-winner law "
-        "does not.",
+        remark="Permute-and-flip pays for every close rival, the single-winner law for every rival: where only one of "
+        "many is close, permute-and-flip is the better one.",
         percent=True,
     )
 
@@ -215,10 +224,10 @@ def _vote(epsilon: float) -> Answer:
 def _safe_changes(votes: NDArray[np.int64]) -> int:
     """How many replaced votes can certainly not bring another winner; ties go to the first in the list."""
     winner = int(votes.argmax())
-    needed = []
+    needed: list[int] = []
     for rival, count in enumerate(votes.tolist()):
         if rival != winner:
-            gap = int(votes[winner]) - count + (winner < rival)  # what the rival must gain on the winner
+            gap = int(votes[winner]) - int(count) + (winner < rival)  # what the rival must gain on the winner
             needed.append(-(-gap // 2))
     return min(needed) - 1
 
