@@ -22,7 +22,8 @@ def select(
         str | None,
         typer.Option(
             help="exponential, permute_and_flip, report_noisy_max, local_dampening, shifted_dampening, "
-            "smooth_noisy_max or inverse_sensitivity. Default: shifted_dampening with a profile, permute_and_flip without."
+            "smooth_noisy_max or inverse_sensitivity. Default: shifted_dampening with a profile, permute_and_flip "
+            "without."
         ),
     ] = None,
     sampler: Annotated[

@@ -38,7 +38,7 @@ class SmallGraph:
         """δ(t) = max((d+t)(d+t−1)/4, d+t) of a node with d neighbours, at most Δ = max((n−2)(n−3)/4, n−2).
 
         **Requires**: n nodes, public; one edge flipped.
-        **Source**: LD §6 ; `sordino audit` checks it on all graphs of up to five nodes.
+        **Source**: LD §6; `sordino audit` checks it on all graphs of up to five nodes.
         """
         n = len(self.names)
         bound = max((n - 2) * (n - 3) / 4, n - 2.0)

@@ -81,8 +81,8 @@ def figures(epsilon: float) -> list[Figure]:
         ),
         _figure(
             "An output law: the median salary",
-            f"Probability of each released value at ε = {epsilon:g}, near the exact median (dotted). Both laws have tails "
-            "beyond the picture.",
+            f"Probability of each released value at ε = {epsilon:g}, near the exact median (dotted). Both laws have "
+            "tails beyond the picture.",
             lambda axes, colours: _median_law(axes, colours, pay, epsilon),
         ),
         _figure(
@@ -201,7 +201,7 @@ def _central_errors(axes: Any, colours: Palette, graph: SmallGraph) -> None:
     _against_epsilon(axes, curves, "expected loss of ego betweenness")
     axes.set_ylim(bottom=float(scores.max()) * 1e-4, top=float(scores.max()) * 2)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.legend(loc="lower left", fontsize=9.5)
+    axes.legend(loc="center right", fontsize=9.5)
 
 
 def _profile(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:

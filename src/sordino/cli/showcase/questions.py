@@ -240,7 +240,7 @@ def _triangles(graph: SmallGraph, source: str, epsilon: float) -> Answer:
         data=f"{len(graph.names)} {source}",
         answer=f"{release.value:,}",
         exact=f"{graph.triangles():,}",
-        measure="95 % of the noise is within ±",
+        measure="95 % noise radius",
         error=smooth_radius(graph, epsilon),
         baseline_error=sd.noise_radius(profile.bound, epsilon=epsilon, noise="laplace"),
         mechanism="Student-t noise, smooth sensitivity",

@@ -32,6 +32,7 @@ td { border-bottom: 1px solid var(--line); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .how { display: block; font-size: .82rem; white-space: normal; }
 .number .how { min-width: 8.5rem; }
+td:first-child { min-width: 15rem; }
 .answer { font-weight: 650; }
 .smaller { color: var(--good); font-weight: 600; } .larger { color: var(--bad); font-weight: 600; }
 .same { color: var(--even); font-weight: 600; }
