@@ -50,7 +50,7 @@ _HOME = {
 }
 _PACKAGES = ("audit", "core", "mechanisms", "sampling", "sensitivity", "stats", "testing")
 
-__all__ = [*_HOME, *_PACKAGES, "__version__"]  # noqa: PLE0604 - built from the table above
+__all__ = [*_HOME, *_PACKAGES, "__version__"]
 
 if TYPE_CHECKING:
     from sordino import audit as audit

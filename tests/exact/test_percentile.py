@@ -141,9 +141,10 @@ def test_order_statistic_bound_is_smooth_and_the_smallest_such(beta):
 
             for i, x in enumerate(space.databases):
                 assert bound(x).at(beta) == pytest.approx(smallest[i], rel=1e-10)
-            assert check_smooth(
-                bound, space.databases, space.neighbours, lambda x: value[space.position[x]], beta
-            ).holds
-            assert not check_smooth(
-                bound, space.databases, space.neighbours, lambda x: 1.01 * value[space.position[x]], beta
-            ).holds
+
+            def exact(x, factor=1.0, value=value, space=space):
+                return factor * value[space.position[x]]
+
+            arguments = (bound, space.databases, space.neighbours)
+            assert check_smooth(*arguments, exact, beta).holds
+            assert not check_smooth(*arguments, lambda x, exact=exact: exact(x, 1.01), beta).holds

@@ -55,19 +55,23 @@ def root(
 ) -> None:
     """Differential privacy calibrated to the data at hand.
 
-    Noise follows what the data at hand can do (local, element and smooth sensitivity), not the worst case over
-    all data; every answer comes with its guarantee.
+    Noise follows what the data at hand can do (local, element and smooth
+    sensitivity), not the worst case over all data. Every answer comes with
+    its guarantee.
 
     [bold]Examples[/bold]
 
     \b
-      sordino demo                                   private answers on public data, and an HTML report
-      sordino select votes.csv --score votes --label party --sensitivity 1 --epsilon 1
-      sordino quantile pay.csv --column salary -q 0.5 --bounds 0 200000 --step 100 --epsilon 0.5
-      sordino audit --quick                          prove the mechanisms, refute the broken ones
+      sordino demo            private answers on public data, and a report
+      sordino audit --quick   prove the mechanisms, refute the broken ones
+      sordino select votes.csv --score votes --label party \\
+          --sensitivity 1 --epsilon 1
+      sordino quantile pay.csv --column salary -q 0.5 \\
+          --bounds 0 200000 --step 100 --epsilon 0.5
 
-    Every command has --json (one document on standard output) and its own --help. Exit codes: 0 done, 1 an audit
-    fails, 2 bad input, 3 the data breaks what was declared.
+    Every command has --json (one document on standard output) and --help.
+    Exit codes: 0 done, 1 an audit fails, 2 bad input, 3 the data breaks
+    what was declared.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

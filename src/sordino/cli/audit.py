@@ -41,9 +41,10 @@ def audit(
 ) -> None:
     """Prove the shipped mechanisms on small universes, and refute a zoo of broken ones.
 
-    A proof enumerates every pair of neighbouring databases of a small universe and compares the exact output laws.
-    Each animal of the zoo must be refuted and its repaired sibling accepted: an auditor that cannot fail proves
-    nothing. Exit code 1 if any check does not come out as it should.
+    A proof enumerates every pair of neighbouring databases of a small
+    universe and compares the exact output laws. Each animal of the zoo must
+    be refuted and its repaired sibling accepted: an auditor that cannot fail
+    proves nothing. Exit code 1 if any check does not come out as it should.
 
     [bold]Examples[/bold]
 

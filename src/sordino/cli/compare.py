@@ -32,14 +32,17 @@ def compare(
 ) -> None:
     """Exact errors of every selection mechanism on one question. The table is [bold]confidential[/bold].
 
-    Nothing is drawn and nothing is spent: the errors are computed from the exact laws on the data as they are.
+    Nothing is drawn and nothing is spent: the errors are computed from the
+    exact laws on the data as they are.
 
     [bold]Examples[/bold]
 
     \b
-      sordino compare votes.csv --score votes --sensitivity 1 --epsilon 1 --monotone
-      sordino compare nodes.csv --score centrality --label node --profile delta.csv --bound 7.5 --epsilon 2
-      sordino compare votes.csv --score votes --sensitivity 1 --epsilon 1 --delta 1e-6 --json
+      sordino compare votes.csv --score votes --sensitivity 1 --epsilon 1
+      sordino compare nodes.csv --score centrality --label node \\
+          --profile delta.csv --bound 7.5 --epsilon 2
+      sordino compare votes.csv --score votes --sensitivity 1 \\
+          --epsilon 1 --delta 1e-6 --monotone --json
 
     --label is used only to match the rows of --profile.
     """

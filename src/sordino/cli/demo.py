@@ -33,8 +33,10 @@ def demo(
 ) -> None:
     """Answer several private questions on public data, and write one self-contained HTML report.
 
-    Every error stands beside that of the mechanism that knows only the global sensitivity, at the same ε. They are
-    exact, from the laws, and may be shown because the data are public; on your own data they would be confidential.
+    Every error stands beside that of the mechanism that knows only the
+    global sensitivity, at the same ε. They are exact, from the laws, and may
+    be shown because the data are public; on your own data they would be
+    confidential.
 
     [bold]Examples[/bold]
 

@@ -58,11 +58,15 @@ def quantile(
     [bold]Examples[/bold]
 
     \b
-      sordino quantile pay.csv --column salary -q 0.5 --bounds 0 200000 --step 100 --epsilon 0.5
-      sordino quantile pay.parquet --column salary -q 0.9 --bounds 0 200000 --step 100 -e 1 --clip --json
-      cat ages.csv | sordino quantile - --bounds 0 120 --step 1 --epsilon 0.1 --distance add-remove
+      sordino quantile pay.csv --column salary -q 0.5 \\
+          --bounds 0 200000 --step 100 --epsilon 0.5
+      sordino quantile pay.parquet --column salary -q 0.9 \\
+          --bounds 0 200000 --step 100 --epsilon 1 --clip --json
+      cat ages.csv | sordino quantile - --bounds 0 120 --step 1 \\
+          --epsilon 0.1 --distance add-remove
 
-    Bounds and step are part of the question: choose them without looking at the data.
+    Bounds and step are part of the question: choose them without looking
+    at the data.
     """
     from sordino.cli.table import column_of, read_table
     from sordino.stats import quantile as release_quantile

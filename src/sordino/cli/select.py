@@ -51,12 +51,15 @@ def select(
     [bold]Examples[/bold]
 
     \b
-      sordino select votes.csv --score votes --label party --sensitivity 1 --epsilon 1 --monotone
-      sordino select nodes.csv --score centrality --label node --profile delta.csv --bound 7.5 \\
-          --epsilon 2 --distance flip-edge
-      cat votes.csv | sordino select - --score votes --sensitivity 1 --epsilon 0.5 --k 3 --json
+      sordino select votes.csv --score votes --label party \\
+          --sensitivity 1 --epsilon 1 --monotone
+      sordino select nodes.csv --score centrality --label node \\
+          --profile delta.csv --bound 7.5 --epsilon 2 --distance flip-edge
+      cat votes.csv | sordino select - --score votes --sensitivity 1 \\
+          --epsilon 0.5 --k 3 --json
 
-    delta.csv has the columns node,d0,d1,…: how far one further change can move the node's score, 0, 1, … changes away.
+    delta.csv has the columns node,d0,d1,…: how far one further change can
+    move the node's score, 0, 1, … changes away from this data.
     """
     chosen = mechanism or ("permute_and_flip" if profile is None else "shifted_dampening")
     candidates = ask.read_candidates(

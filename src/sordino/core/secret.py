@@ -24,6 +24,7 @@ class Secret(str, Generic[Content]):
     _content: object
 
     def __new__(cls, content: Content) -> Secret[Content]:
+        """Hide ``content`` behind the redacted text."""
         secret = super().__new__(cls, _REDACTED)
         secret._content = content
         return secret

@@ -25,7 +25,7 @@ from sordino.sampling.source import random_below, random_words
 
 _MARGIN = 2.0**-14
 _LARGEST_EXPONENT = 80.0
-_LARGEST_RATE = 1e30  # any score below the top has weight 0 there
+_LARGEST_RATE = 1e18  # any score below the top has weight 0 there
 
 
 def is_below_exp(uniform: RefinedUniform, exponent: Fraction) -> bool:
