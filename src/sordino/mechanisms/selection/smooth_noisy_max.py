@@ -20,13 +20,13 @@ from scipy import optimize, special
 
 from sordino.core import CalibrationError, Guarantee, ParameterError
 from sordino.core.parameters import choice
+from sordino.mechanisms.noise.noise import padded, shortened
 from sordino.mechanisms.selection import noisy_max_law
 from sordino.mechanisms.selection.mechanism import Selection
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.single_winner import single_winner, winner_and_margin
 from sordino.sampling.race import race
 from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Polynomial, Shape, StudentT
-from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
 
 _DOWN = 1 - 2.0**-40
 _UP = 1 + 2.0**-40
@@ -71,7 +71,7 @@ def polynomial_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     """
     nu, rate = _best_polynomial(candidates)
     beta = epsilon / (2 * rate)
-    alpha = (epsilon - (beta + 2 * RELATIVE_ERROR) * rate) * _DOWN
+    alpha = shortened((epsilon - padded(beta) * rate) * _DOWN, beta)
     return Recipe(Polynomial(nu), beta, _positive(alpha, epsilon), "smooth noisy max, polynomial noise")
 
 
@@ -99,9 +99,9 @@ def laplace_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     reach = (
         optimize.brentq(lambda c: -c + math.log1p(c / 2) - log_target, 0.0, 4 * abs(log_target) + 10) * _UP
     )
-    beta = math.log1p(epsilon / (2 * reach)) * _DOWN - 2 * RELATIVE_ERROR
-    alpha = epsilon / 2 * _DOWN
-    return Recipe(Laplace(), _positive(beta, epsilon), alpha, "smooth noisy max, Laplace noise")
+    beta = _positive(_unpadded(math.log1p(epsilon / (2 * reach)) * _DOWN), epsilon)
+    alpha = shortened(epsilon / 2 * _DOWN, beta)
+    return Recipe(Laplace(), beta, alpha, "smooth noisy max, Laplace noise")
 
 
 def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -114,11 +114,9 @@ def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
         raise ParameterError(f"smooth noisy max with lln noise needs delta in (0, 1), got {delta:g}")
     log_inverse = math.log(1 / delta)
     root_rho = math.sqrt(log_inverse + epsilon / 2) - math.sqrt(log_inverse)
-    beta = _LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN - 2 * RELATIVE_ERROR
-    alpha = epsilon / 2 * math.exp(-1.5 * _LLN_SIGMA**2) * _DOWN
-    return Recipe(
-        LaplaceLogNormal(_LLN_SIGMA), _positive(beta, epsilon), alpha, "smooth noisy max, LLN noise"
-    )
+    beta = _positive(_unpadded(_LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN), epsilon)
+    alpha = shortened(epsilon / 2 * math.exp(-1.5 * _LLN_SIGMA**2) * _DOWN, beta)
+    return Recipe(LaplaceLogNormal(_LLN_SIGMA), beta, alpha, "smooth noisy max, LLN noise")
 
 
 def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -127,12 +125,15 @@ def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     **Guarantee**: ε-DP with α = (ε − (ν+1)β)·2√ν/(ν+1): each of the d noises is stretched by β/d only.
     """
     nu = _STUDENT_NU
-    beta = epsilon / (2 * (nu + 1))
-    alpha = (
-        (epsilon - (nu + 1) * (beta + 2 * candidates * RELATIVE_ERROR)) * 2 * math.sqrt(nu) / (nu + 1) * _DOWN
-    )
+    beta = epsilon / (2 * (nu + 1) * candidates)
+    alpha = (epsilon - (nu + 1) * candidates * padded(beta)) * 2 * math.sqrt(nu) / (nu + 1)
     theorem = "smooth noisy max, Student-t noise"
-    return Recipe(StudentT(nu), beta / candidates, _positive(alpha, epsilon), theorem)
+    return Recipe(StudentT(nu), beta, shortened(_positive(alpha, epsilon) * _DOWN, beta), theorem)
+
+
+def _unpadded(beta: float) -> float:
+    """The β whose padded value, the bound's rounding included, is at most this."""
+    return beta - (padded(1.0) - 1.0)
 
 
 def _positive(value: float, epsilon: float) -> float:
