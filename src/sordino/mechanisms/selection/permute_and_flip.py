@@ -14,6 +14,9 @@ from sordino.sampling.choice import FlipChoice
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _CHUNK = 1 << 16
 _EXACT_DEGREE = 96
+# Below this bias a series of 18 terms in p·y replaces one logarithm per node: 0.125^19 is below 1e-17.
+_SMALL = 0.125
+_TERMS = 18
 
 
 class PermuteAndFlip:
@@ -38,17 +41,12 @@ class PermuteAndFlip:
         exponents = log_weights(distinct, rate)
         biases = np.exp(exponents)
         nodes, weights = _quadrature(float(counts @ biases), len(scores.values))
-        log_product = _log_products(biases, counts, nodes)
-        peak = (log_product + np.log(weights)).max()
-        terms = np.exp(log_product + np.log(weights) - peak)
-        log_share = np.empty(len(distinct))
-        for start in range(0, len(distinct), _CHUNK):
-            chunk = biases[start : start + _CHUNK, None]
-            log_share[start : start + _CHUNK] = np.log((terms / (1 - chunk * nodes)).sum(axis=1))
-        log_share += exponents + peak
+        log_terms = _log_products(biases, counts, nodes) + np.log(weights)
+        peak = log_terms.max()
+        log_share: NDArray[np.float64] = np.log(_shares(biases, nodes, np.exp(log_terms - peak))) + exponents + peak
         # What quadrature leaves of the total mass (about 1e-13) is spread evenly.
         log_share -= np.log(counts @ np.exp(log_share))
-        return log_share[inverse]
+        return np.asarray(log_share[inverse])
 
     @staticmethod
     def draw(scores: GridScores, rate: Fraction) -> int:
@@ -73,9 +71,29 @@ def _quadrature(total_bias: float, candidates: int) -> tuple[NDArray[np.float64]
 def _log_products(
     biases: NDArray[np.float64], counts: NDArray[np.intp], nodes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Σ over candidates of ln(1 − p y) at every node y."""
-    total = np.zeros(len(nodes))
+    """Σ over candidates of ln(1 − p y) at every node y: by power sums of p where p is small."""
+    small = biases <= _SMALL
+    orders = np.arange(1, _TERMS + 1)
+    sums, power = np.empty(_TERMS), np.ones(int(small.sum()))
+    for order in range(_TERMS):
+        power *= biases[small]
+        sums[order] = counts[small] @ power
+    total: NDArray[np.float64] = -(sums / orders) @ nodes[None, :] ** orders[:, None]
+    biases, counts = biases[~small], counts[~small]
     for start in range(0, len(biases), _CHUNK):
         block = biases[start : start + _CHUNK, None] * nodes
         total += counts[start : start + _CHUNK] @ np.log1p(-block)
     return total
+
+
+def _shares(
+    biases: NDArray[np.float64], nodes: NDArray[np.float64], terms: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Σ over nodes y of term/(1 − p y) for every p: by moments of the terms where p is small."""
+    result = np.empty(len(biases))
+    small = biases <= _SMALL
+    moments = nodes[None, :] ** np.arange(_TERMS + 1)[:, None] @ terms
+    result[small] = np.polynomial.polynomial.polyval(biases[small], moments)
+    for rows in np.array_split(np.flatnonzero(~small), max(1, len(biases) // _CHUNK)):
+        result[rows] = (terms / (1 - biases[rows, None] * nodes)).sum(axis=1)
+    return result
