@@ -1,0 +1,53 @@
+"""diffprivlib's side of the benchmarks; runs in its own environment."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from diffprivlib.mechanisms import Exponential, PermuteAndFlip
+from diffprivlib.tools import percentile
+
+MECHANISMS = {"exponential": Exponential, "permute_and_flip": PermuteAndFlip}
+
+
+@functools.cache
+def loaded(path: str, kind: str) -> Any:
+    values = np.load(path)
+    return values.tolist() if kind == "list" else values
+
+
+def select(request: dict[str, Any]) -> int:
+    """Construction and draw together: the constructor is where it checks and computes probabilities."""
+    mechanism = MECHANISMS[request["mechanism"]](
+        epsilon=request["epsilon"],
+        sensitivity=1.0,
+        utility=loaded(request["file"], "list"),
+        monotonic=request.get("monotone", False),
+    )
+    return int(mechanism.randomise())
+
+
+def quantile(request: dict[str, Any]) -> float:
+    return float(
+        percentile(
+            loaded(request["file"], "numpy"),
+            100 * request["q"],
+            epsilon=request["epsilon"],
+            bounds=(0, request["last"]),
+        )
+    )
+
+
+OPERATIONS = {"select": select, "quantile": quantile}
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    loaded(asked["file"], "list" if asked["op"] == "select" else "numpy")
+    start = time.perf_counter()
+    found = [OPERATIONS[asked["op"]](asked) for _ in range(asked["draws"])]
+    print(json.dumps({"seconds": time.perf_counter() - start, "results": found}), flush=True)

@@ -1,0 +1,65 @@
+"""Tables of results, the targets they are held against, and the page they go to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A target and what was measured."""
+
+    target: str
+    measured: str
+    met: bool
+
+    def line(self) -> str:
+        return f"{'met' if self.met else '**missed**'}: {self.target}: {self.measured}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One question's table."""
+
+    marker: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    checks: Sequence[Check] = ()
+    raw: dict[str, Any] = field(default_factory=dict)
+
+    def markdown(self) -> str:
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        checks = "\n".join(f"* {check.line()}" for check in self.checks)
+        return f"{table}\n\n{checks}" if checks else table
+
+
+def interleaved(methods: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Seconds per round of every method, taking turns so that what else the machine does hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in methods}
+    for turn in range(rounds + 1):
+        for name, method in methods.items():
+            seconds = method()
+            if turn:  # the first turn warms up: imports, caches, page faults
+                times[name].append(seconds)
+    return times
+
+
+def medians(times: dict[str, list[float]]) -> dict[str, float]:
+    return {name: median(found) for name, found in times.items()}
+
+
+def rewrite(marker: str, text: str) -> None:
+    """Put a text between its markers in the page."""
+    page = PAGE.read_text()
+    pattern = re.compile(f"(<!-- {marker} -->\n).*?(\n<!-- /{marker} -->)", re.DOTALL)
+    if not pattern.search(page):
+        raise SystemExit(f"{PAGE.name} has no place marked {marker}")
+    PAGE.write_text(pattern.sub(lambda match: match.group(1) + text + match.group(2), page))

@@ -1,0 +1,76 @@
+"""Sordino beside its peers in one run: tables here, JSON in results/, with --write-docs also docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+
+import law_speed
+import noise_speed
+import peers
+import quantile
+import report
+import selection_error
+import selection_speed
+from rich.console import Console
+from rich.table import Table
+
+QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
+    "selection_speed": selection_speed.run,
+    "quantile": quantile.run,
+    "selection_error": selection_error.run,
+    "law_speed": law_speed.run,
+    "noise_speed": noise_speed.run,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few repetitions: does it run?")
+    parser.add_argument("--write-docs", action="store_true", help="rewrite the tables of docs/benchmarks.md")
+    parser.add_argument("--only", choices=list(QUESTIONS), action="append", help="one question (repeatable)")
+    options = parser.parse_args(arguments)
+    console = Console()
+    machine = {"cores": os.cpu_count(), "machine": platform.machine(), **peers.versions()}
+    results: dict[str, object] = {"machine": machine, "quick": options.quick}
+    checks = []
+    for name in options.only or QUESTIONS:
+        start = time.perf_counter()
+        found = QUESTIONS[name](options.quick)
+        for part in found if isinstance(found, list) else [found]:
+            show(console, part)
+            checks += part.checks
+            results[part.marker] = {"table": [part.header, *part.rows], "raw": part.raw}
+            results[part.marker] |= {"checks": [check.line() for check in part.checks]}
+            if options.write_docs:
+                report.rewrite(part.marker, part.markdown())
+        console.print(f"[dim]{name}: {time.perf_counter() - start:.0f} s[/dim]")
+    if options.write_docs:
+        about = ", ".join(
+            f"{key} {value}" for key, value in machine.items() if key not in ("cores", "machine")
+        )
+        report.rewrite("machine", f"Measured on {machine['cores']} cores ({machine['machine']}), {about}.")
+    folder = report.PAGE.parent.parent / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / "benchmarks.json").write_text(json.dumps(results, indent=1, ensure_ascii=False))
+    missed = sum(not check.met for check in checks)
+    console.print(f"{len(checks) - missed} of {len(checks)} targets met; results/benchmarks.json written")
+
+
+def show(console: Console, part: report.Report) -> None:
+    table = Table(title=part.marker.replace("-", " "))
+    for column in part.header:
+        table.add_column(column)
+    for row in part.rows:
+        table.add_row(*row)
+    console.print(table)
+    for check in part.checks:
+        console.print(check.line().replace("**", ""))
+
+
+if __name__ == "__main__":
+    main()
