@@ -97,8 +97,8 @@ def run(arguments: list[str] | None = None) -> int:
         return _failed(_usage_message(error), BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return _failed("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of a pipe went away; nothing more can be said to it.
+    except (BrokenPipeError, SystemExit):
+        # The reader of a pipe went away (typer leaves for that reason only); nothing more can be said to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # a defect: its message may hold data, so only its kind and place are shown

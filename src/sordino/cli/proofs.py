@@ -127,24 +127,36 @@ def _votes(voters: int) -> Iterator[Check]:
         yield Check(f"smooth noisy max, {noise}", replaced, winner(noise))
 
 
-def _graphs(nodes: int) -> Iterator[Check | ProfileClaim]:
-    """Scores are ego betweenness with the element profile by degree."""
-    edges = tuple(combinations(range(nodes), 2))
-    universe = Universe(
-        f"graphs of {nodes} nodes, one edge flipped",
-        lambda: product((0, 1), repeat=len(edges)),
-        lambda graph: ((*graph[:e], 1 - graph[e], *graph[e + 1 :]) for e in range(len(edges))),
-    )
+@dataclass(frozen=True, slots=True)
+class _Graphs:
+    """All graphs of a few nodes; a database says for each possible edge whether it is there."""
 
-    def graph_of(present: Record) -> SmallGraph:
-        matrix = np.zeros((nodes, nodes), dtype=np.int64)
-        for (one, two), there in zip(edges, present, strict=True):
+    nodes: int
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        return tuple(combinations(range(self.nodes), 2))
+
+    @property
+    def universe(self) -> Universe:
+        count = len(self.edges)
+        return Universe(
+            f"graphs of {self.nodes} nodes, one edge flipped",
+            lambda: product((0, 1), repeat=count),
+            lambda graph: ((*graph[:e], 1 - graph[e], *graph[e + 1 :]) for e in range(count)),
+        )
+
+    def graph(self, present: Record) -> SmallGraph:
+        matrix = np.zeros((self.nodes, self.nodes), dtype=np.int64)
+        for (one, two), there in zip(self.edges, present, strict=True):
             matrix[one, two] = matrix[two, one] = there
-        return SmallGraph(tuple(map(str, range(nodes))), matrix)
+        return SmallGraph(tuple(map(str, range(self.nodes))), matrix)
 
-    def central(**options: Any) -> Law:
+    def central(self, **options: Any) -> Law:
+        """Scores are ego betweenness with the element profile by degree."""
+
         def law(present: Record) -> LogLaw:
-            graph = graph_of(present)
+            graph = self.graph(present)
             given: dict[str, Any] = {
                 "profile": graph.ego_betweenness_profile(),
                 "epsilon": _EPSILON,
@@ -153,35 +165,39 @@ def _graphs(nodes: int) -> Iterator[Check | ProfileClaim]:
 
         return law
 
+    def smooth_noisy_max(self, noise: str, delta: float) -> Check:
+        law = self.central(mechanism="smooth_noisy_max", noise=noise, delta=delta)
+        return Check(f"smooth noisy max, {noise}", self.universe, law, delta=delta)
+
+
+def _graphs(nodes: int) -> Iterator[Check | ProfileClaim]:
+    small = _Graphs(nodes)
+    universe = small.universe
     yield ProfileClaim(
         "profile of ego betweenness",
         universe,
-        lambda present: graph_of(present).ego_betweenness_profile(),
-        lambda present: graph_of(present).ego_betweenness(),
+        lambda present: small.graph(present).ego_betweenness_profile(),
+        lambda present: small.graph(present).ego_betweenness(),
         horizon=nodes,
     )
     yield ProfileClaim(
         "profile of the triangle count",
         universe,
-        lambda present: graph_of(present).triangles_profile(),
-        lambda present: graph_of(present).triangles(),
+        lambda present: small.graph(present).triangles_profile(),
+        lambda present: small.graph(present).triangles(),
         horizon=nodes,
     )
-
     for sampler in ("exponential", "permute_and_flip"):
-        yield Check(
-            f"local dampening, {sampler}", universe, central(mechanism="local_dampening", sampler=sampler)
-        )
+        law = small.central(mechanism="local_dampening", sampler=sampler)
+        yield Check(f"local dampening, {sampler}", universe, law)
     for direction in ("plus", "minus"):
-        yield Check(
-            f"shifted dampening, {direction}",
-            universe,
-            central(mechanism="shifted_dampening", direction=direction),
-        )
-    yield Check("inverse sensitivity by profile", universe, central(mechanism="inverse_sensitivity"))
-    for noise, delta in (("polynomial", 0.0), ("student_t", 0.0), ("laplace", _DELTA), ("lln", _DELTA)):
-        law = central(mechanism="smooth_noisy_max", noise=noise, delta=delta)
-        yield Check(f"smooth noisy max, {noise}", universe, law, delta=delta)
+        law = small.central(mechanism="shifted_dampening", direction=direction)
+        yield Check(f"shifted dampening, {direction}", universe, law)
+    yield Check("inverse sensitivity by profile", universe, small.central(mechanism="inverse_sensitivity"))
+    for noise, delta in (("polynomial", 0.0), ("student_t", 0.0), ("laplace", _DELTA)):
+        yield small.smooth_noisy_max(noise, delta)
+    # The law of lln noise takes a double integral per database, so its graphs have a node less.
+    yield _Graphs(nodes - 1).smooth_noisy_max("lln", _DELTA)
 
 
 def _records(records: int) -> Iterator[Check]:
