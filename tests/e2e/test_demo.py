@@ -1,0 +1,84 @@
+"""The demo answers its questions with and without optional packages, and its report stands alone."""
+
+import json
+import re
+import sys
+
+import pytest
+
+
+def test_demo_prints_answers_and_writes_a_report_that_needs_nothing_else(sordino, files):
+    result = sordino("demo", "--output", "report.html")
+    assert (result.code, result.err) == (0, "")
+    assert "because the demo's data are public" in result.out
+    assert "report.html" in result.out
+    page = (files / "report.html").read_text(encoding="utf-8")
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<script" not in page
+    sources = re.findall(r'(?:src|srcset|href)="([^"]{0,22})', page)
+    assert len(sources) == 12
+    assert set(sources) == {"data:image/png;base64,"}
+
+
+def test_demo_as_json_has_both_errors_and_a_guarantee_for_every_question(sordino, files):
+    result = sordino("demo", "--epsilon", 0.5, "--json", "--no-report")
+    content = json.loads(result.out)
+    assert content["report"] is None
+    assert not (files / "sordino-report.html").exists()
+    assert len(content["answers"]) == 6
+    for answer in content["answers"]:
+        assert answer["error"] > 0
+        assert answer["ratio"] == pytest.approx(answer["baseline_error"] / answer["error"])
+        assert answer["guarantee"]["epsilon"] == 0.5
+
+
+def test_demo_works_without_optional_packages(sordino, files, monkeypatch):
+    for package in ("networkx", "sklearn", "pyarrow", "polars", "pandas"):
+        monkeypatch.setitem(sys.modules, package, None)
+    content = json.loads(sordino("demo", "--json", "--no-report").out)
+    assert "made by a fixed recipe" in content["answers"][3]["data"]
+
+
+def test_the_winner_of_the_demo_vote_survives_as_many_changes_as_it_says():
+    import numpy as np
+
+    from sordino.cli.showcase.questions import _safe_changes
+
+    def by_search(votes):
+        """The fewest replaced votes that bring another winner, by breadth-first search; minus one."""
+        seen, front, steps = {tuple(votes)}, [tuple(votes)], 0
+        winner = int(np.argmax(votes))
+        while True:
+            steps += 1
+            front = [
+                moved
+                for x in front
+                for i in range(len(x))
+                for j in range(len(x))
+                if i != j and x[i] > 0
+                for moved in [tuple(c - (p == i) + (p == j) for p, c in enumerate(x))]
+                if moved not in seen and not seen.add(moved)
+            ]
+            if any(int(np.argmax(x)) != winner for x in front):
+                return steps - 1
+
+    for votes in ([5, 1, 0], [1, 5, 0], [0, 1, 5], [3, 3, 1], [2, 6, 5], [7, 0, 0], [1, 1, 4]):
+        assert _safe_changes(np.array(votes)) == by_search(votes), votes
+
+
+def test_ego_betweenness_is_that_of_the_paper():
+    import numpy as np
+
+    from sordino.cli.showcase.graph import SmallGraph
+
+    edges = ("ab", "a0", "a1", "a2", "a3", "b2", "b3", "b4", "b5", "01", "45")
+    nodes = "ab012345"
+    matrix = np.zeros((8, 8), dtype=np.int64)
+    for one, two in edges:
+        i, j = nodes.index(one), nodes.index(two)
+        matrix[i, j] = matrix[j, i] = 1
+    graph = SmallGraph(tuple(nodes), matrix)
+    assert graph.ego_betweenness().tolist() == [6.5, 6.5, 0, 0, 0, 0, 0, 0]  # LD Example 5
+    assert graph.ego_betweenness_profile().bound == 7.5  # LD Example 1
+    assert graph.triangles() == 4
