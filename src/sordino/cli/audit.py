@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sordino.cli.output import Step, console, print_json, progress
+from sordino.cli.output import Step, console, plain_table, print_json, progress
 
 if TYPE_CHECKING:
     from sordino.audit.zoo import Verdict
@@ -147,9 +147,7 @@ def _print_table(rows: list[Row]) -> None:
 
 
 def _print_part(title: str, rows: list[Row], second: str) -> None:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left")
+    table = plain_table(title)
     table.add_column("mechanism")
     table.add_column(second, style="dim")
     for name in ("pairs", "worst ε", "claimed ε", "δ", "slack"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sordino.cli import question_options as ask
-from sordino.cli.output import console, print_json
+from sordino.cli.output import console, plain_table, print_json
 
 if TYPE_CHECKING:
     from sordino.mechanisms.selection import Comparison
@@ -75,16 +75,15 @@ def compare(
 
 
 def _print_table(comparison: Comparison, candidates: int) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"Exact errors among {candidates} candidates, best first", title_justify="left")
-    table.add_column("mechanism")
+    table = plain_table(f"Exact errors among {candidates} candidates, best first")
+    table.add_column("mechanism", no_wrap=True)
     table.add_column("options", style="dim")
-    table.add_column("expected error", justify="right")
-    table.add_column("95 % error", justify="right")
+    table.add_column("expected\nerror", justify="right")
+    table.add_column("95 %\nerror", justify="right")
     table.add_column("P(best)", justify="right")
-    table.add_column("loss", style="dim")
+    table.add_column("loss", style="dim", no_wrap=True)
     for entry in comparison:
         if entry.expected_error is not None:
             table.add_row(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sordino.cli.output import console, print_json, progress
+from sordino.cli.output import console, plain_table, print_json, progress
 from sordino.core import ParameterError
 from sordino.core.parameters import positive
 
@@ -81,9 +81,11 @@ def _guarantees(found: list[Answer]) -> Table:
     lines.add_column(justify="right")
     lines.add_column()
     for number, answer in enumerate(found, start=1):
-        lines.add_row(str(number), Text(str(answer.guarantee)))
+        how = f"{answer.mechanism}, against: {answer.baseline} ({answer.measure})"
+        lines.add_row(str(number), Text(how))
+        lines.add_row("", Text(str(answer.guarantee), style="dim"))
         if answer.remark:
-            lines.add_row("", Text(answer.remark, style="dim"))
+            lines.add_row("", Text(answer.remark, style="italic"))
     return lines
 
 
@@ -95,35 +97,33 @@ def _write(path: Path, content: str) -> None:
 
 
 def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
-    from rich.table import Table
-
-    table = Table(title=f"Private answers, ε = {epsilon:g} each", title_justify="left", show_lines=True)
-    table.add_column("#", justify="right")
-    table.add_column("question", ratio=3)
-    table.add_column("private answer", justify="right", style="bold")
-    table.add_column("exact", justify="right", style="dim")
-    table.add_column("error, Sordino", justify="right", ratio=2)
-    table.add_column("error, global sensitivity", justify="right", ratio=2)
-    table.add_column("Sordino's error is", justify="right", no_wrap=True)
+    table = plain_table(f"Private answers, ε = {epsilon:g} each")
+    table.add_column("", justify="right")
+    table.add_column("question")
+    table.add_column("private\nanswer", justify="right", style="bold", no_wrap=True)
+    table.add_column("\nexact", justify="right", style="dim", no_wrap=True)
+    table.add_column("error,\nSordino", justify="right", no_wrap=True)
+    table.add_column("error, global\nsensitivity", justify="right", no_wrap=True)
+    table.add_column("Sordino's\nerror is", justify="right", no_wrap=True)
     for number, answer in enumerate(found, start=1):
         colour = "green" if answer.ratio > 1.02 else "yellow" if answer.ratio >= 0.98 else "red"
         table.add_row(
             str(number),
-            f"{answer.question}\n[dim]{answer.measure}[/dim]",
+            answer.question,
             answer.answer,
             answer.exact,
-            f"{answer.shown(answer.error)}\n[dim]{answer.mechanism}[/dim]",
-            f"{answer.shown(answer.baseline_error)}\n[dim]{answer.baseline}[/dim]",
+            answer.shown(answer.error),
+            answer.shown(answer.baseline_error),
             f"[{colour}]{answer.verdict}[/{colour}]",
         )
     out = console()
     out.print(table)
     out.print(
         "The exact answers and errors are shown because the demo's data are public. On private data they are "
-        "confidential: only the private answer and its guarantee may leave."
+        "confidential: only the private answer and its guarantee may leave.\n"
     )
-    out.print("\n[bold]Guarantees[/bold]")
+    out.print("[bold]How, and with what guarantee[/bold]")
     out.print(_guarantees(found))
-    out.print("Answers about the same data add up: two questions at ε cost 2ε.")
+    out.print("\nAnswers about the same data add up: two questions at ε cost 2ε.")
     if report is not None:
-        out.print(f"\nReport: {report}", markup=False, soft_wrap=True)
+        out.print(f"Report: {report}", markup=False, soft_wrap=True)

@@ -116,7 +116,7 @@ class Profile:
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """(t, δ(t … t+k)) over all steps below the bound, memory bounded; ends where every row is at the bound."""
-        start, width = 0, 64
+        start, width = 0, 4
         while self.length is None or start < self.length:
             width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
             stop = start + width if self.length is None else min(start + width, self.length)
@@ -143,7 +143,7 @@ class Profile:
         horizon = math.ceil((700 + max(0.0, math.log(self.bound))) / beta)
         limit = horizon if self.length is None else min(self.length, horizon)
         best = np.full(self.rows, math.exp(-beta * limit) * self.bound if limit else self.bound)
-        start, width = 0, 64
+        start, width = 0, 4
         while start < limit and math.exp(-beta * start) * self.bound > best.min():
             width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
             stop = min(start + width, limit)
