@@ -11,6 +11,8 @@ import typer
 from sordino.cli.output import Step, console, plain_table, print_json, progress
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sordino.audit.zoo import Verdict
 
 _FAILED = 1
@@ -108,10 +110,10 @@ def _row(family: str, name: str, universe: str, verdict: Verdict, *, expected: b
     passed = verdict.holds is expected
     match verdict:
         case ProfileCheck():
-            text = "bound holds" if verdict.holds else "bound too small"
+            text = "holds" if verdict.holds else "too small"
             return Row(family, name, universe, passed, text, verdict.pairs, None, None, None, None)
         case Attack():
-            text = "not refuted" if verdict.holds else "refuted by attack"
+            text = "survived" if verdict.holds else "refuted"
             found, claimed = verdict.epsilon_lower_bound, verdict.claimed
             slack = None if claimed is None else claimed - found
             return Row(family, name, universe, passed, text, None, found, claimed, verdict.delta, slack)
@@ -132,41 +134,64 @@ def _row(family: str, name: str, universe: str, verdict: Verdict, *, expected: b
 
 def _print_table(rows: list[Row]) -> None:
     out = console()
-    shipped = [row for row in rows if row.family == "shipped"]
-    if shipped:
-        _print_part("Shipped mechanisms: every neighbouring pair of a small universe", shipped, "universe")
-    _print_part("The zoo: broken mechanisms must be refuted, their repaired siblings accepted", rows, "kind")
+    if any(row.family == "shipped" for row in rows):
+        out.print(_shipped_table([row for row in rows if row.family == "shipped"]))
+        out.print()
+    broken = [row for row in rows if row.family == "broken"]
+    out.print(_zoo_table(broken, [row for row in rows if row.family == "repaired"]))
     pairs = sum(row.pairs or 0 for row in rows)
     failed = [row for row in rows if not row.passed]
     found = (
         "all as they should be" if not failed else f"[bold red]{len(failed)} not as they should be[/bold red]"
     )
-    out.print(f"{len(rows)} checks over {pairs:,} ordered pairs: {found}.")
+    out.print(f"\n{len(rows)} checks over {pairs:,} ordered pairs: {found}.")
     for row in failed:
         out.print(f"[red]failed:[/red] {row.family} {row.name}: {row.verdict}")
 
 
-def _print_part(title: str, rows: list[Row], second: str) -> None:
-    table = plain_table(title)
+def _shipped_table(rows: list[Row]) -> Table:
+    table = plain_table("Shipped mechanisms: every neighbouring pair of a small universe")
     table.add_column("mechanism")
-    table.add_column(second, style="dim")
-    for name in ("pairs", "worst ε", "claimed ε", "δ", "slack"):
+    for name in ("pairs", "worst ε", "claimed", "slack", "verdict"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    universe = ""
     for row in rows:
-        if (row.family == "shipped") == (second == "universe"):
-            colour = "green" if row.passed else "bold red"
-            table.add_row(
-                row.name,
-                row.universe if second == "universe" else row.family,
-                "" if row.pairs is None else f"{row.pairs:,}",
-                _number(row.worst_epsilon),
-                _number(row.claimed_epsilon),
-                "" if not row.delta else f"{row.delta:g}",
-                _slack(row.slack),
-                f"[{colour}]{row.verdict}[/{colour}]",
-            )
-    console().print(table)
+        if row.universe != universe:
+            universe = row.universe
+            table.add_row(f"[italic dim]{universe}[/italic dim]")
+        claimed = "" if row.claimed_epsilon is None else f"{row.claimed_epsilon:g}"
+        table.add_row(
+            f"  {row.name}",
+            "" if row.pairs is None else f"{row.pairs:,}",
+            _number(row.worst_epsilon),
+            f"{claimed}, δ {row.delta:g}" if row.delta else claimed,
+            _slack(row.slack),
+            _coloured(row),
+        )
+    return table
+
+
+def _zoo_table(broken: list[Row], repaired: list[Row]) -> Table:
+    table = plain_table("The zoo: broken mechanisms must be refuted, their repaired siblings accepted")
+    table.add_column("mechanism")
+    for name in ("pairs", "claimed\nε", "broken:\nworst ε", "\nverdict", "repaired:\nworst ε", "\nverdict"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one, other in zip(broken, repaired, strict=True):
+        table.add_row(
+            one.name,
+            "" if one.pairs is None else f"{one.pairs:,}",
+            "" if one.claimed_epsilon is None else f"{one.claimed_epsilon:g}",
+            _number(one.worst_epsilon),
+            _coloured(one),
+            _number(other.worst_epsilon),
+            _coloured(other),
+        )
+    return table
+
+
+def _coloured(row: Row) -> str:
+    colour = "green" if row.passed else "bold red"
+    return f"[{colour}]{row.verdict}[/{colour}]"
 
 
 def _number(value: float | None) -> str:
@@ -176,6 +201,4 @@ def _number(value: float | None) -> str:
 def _slack(value: float | None) -> str:
     if value is None:
         return ""
-    if value == float("-inf"):
-        return "-∞"
     return "0" if abs(value) < 5e-7 else f"{value:.2g}"

@@ -78,8 +78,7 @@ def _print_table(comparison: Comparison, candidates: int) -> None:
     from rich.text import Text
 
     table = plain_table(f"Exact errors among {candidates} candidates, best first")
-    table.add_column("mechanism", no_wrap=True)
-    table.add_column("options", style="dim")
+    table.add_column("mechanism")
     table.add_column("expected\nerror", justify="right")
     table.add_column("95 %\nerror", justify="right")
     table.add_column("P(best)", justify="right")
@@ -87,8 +86,7 @@ def _print_table(comparison: Comparison, candidates: int) -> None:
     for entry in comparison:
         if entry.expected_error is not None:
             table.add_row(
-                entry.mechanism,
-                entry.options,
+                f"{entry.mechanism} [dim]{_values(entry.options)}[/dim]",
                 f"{entry.expected_error:.4g}",
                 f"{entry.error_95:.4g}",
                 f"{entry.best_probability:.3f}",
@@ -103,3 +101,8 @@ def _print_table(comparison: Comparison, candidates: int) -> None:
             options = f" ({entry.options})" if entry.options else ""
             out.print(Text(f"  {entry.mechanism}{options}: {entry.reason}", style="dim"))
     out.print(Text(_CONFIDENTIAL, style="bold"))
+
+
+def _values(options: str) -> str:
+    """The choices without their names, which the values tell."""
+    return ", ".join(choice.split(" ", 1)[-1] for choice in options.split(", "))

@@ -103,7 +103,7 @@ def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
     table.add_column("private\nanswer", justify="right", style="bold", no_wrap=True)
     table.add_column("\nexact", justify="right", style="dim", no_wrap=True)
     table.add_column("error,\nSordino", justify="right", no_wrap=True)
-    table.add_column("error, global\nsensitivity", justify="right", no_wrap=True)
+    table.add_column("error,\nusual", justify="right", no_wrap=True)
     table.add_column("Sordino's\nerror is", justify="right", no_wrap=True)
     for number, answer in enumerate(found, start=1):
         colour = "green" if answer.ratio > 1.02 else "yellow" if answer.ratio >= 0.98 else "red"
@@ -118,6 +118,7 @@ def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
         )
     out = console()
     out.print(table)
+    out.print("\nUsual: the mechanism that knows only the global sensitivity, at the same ε.")
     out.print(
         "The exact answers and errors are shown because the demo's data are public. On private data they are "
         "confidential: only the private answer and its guarantee may leave.\n"

@@ -256,7 +256,7 @@ def _quantiles(records: int) -> Iterator[Check]:
 
         return law_of
 
-    for mechanism in ("exponential", "permute_and_flip", "inverse_sensitivity"):
+    for mechanism in ("exponential", "permute_and_flip", "inverse_sensitivity", "winner"):
         yield Check(f"quantile, {mechanism}", replaced, law(mechanism, sd.replace_row()))
     for mechanism in ("exponential", "permute_and_flip"):
         yield Check(f"quantile, {mechanism}", added, law(mechanism, sd.add_remove_row()))
@@ -281,6 +281,8 @@ def _numbers(records: int) -> Iterator[Check]:
     yield Check("Laplace noise", universe, plain(noise="laplace"))
     yield Check("discrete Laplace noise", universe, plain(noise="discrete_laplace"))
     yield Check("Gaussian noise", universe, plain(noise="gaussian", delta=_DELTA), delta=_DELTA)
+    law = plain(noise="discrete_gaussian", delta=_DELTA)
+    yield Check("discrete Gaussian noise", universe, law, delta=_DELTA)
     yield Check("Student-t noise, smooth bound", universe, smooth(noise="student_t"))
     yield Check("Cauchy noise, smooth bound", universe, smooth(noise="cauchy"))
     yield Check("Laplace noise, smooth bound", universe, smooth(noise="laplace", delta=_DELTA), delta=_DELTA)
