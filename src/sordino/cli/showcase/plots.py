@@ -147,7 +147,7 @@ def _median_errors(axes: Any, colours: Palette, pay: NDArray[np.float64]) -> Non
         ("Laplace, global sensitivity", _laplace_errors(pay), colours.fourth, ":"),
         ("smooth-sensitivity noise", _smooth_noise_errors(pay), colours.third, "-."),
         ("exponential on ranks", errors("exponential"), colours.theirs, "--"),
-        ("inverse sensitivity (Sordino's choice)", errors("inverse_sensitivity"), colours.ours, "-"),
+        ("inverse sensitivity (Sordino)", errors("inverse_sensitivity"), colours.ours, "-"),
     ]
     _against_epsilon(axes, curves, "expected error")
     axes.set_ylim(top=half * 1.5)
@@ -195,13 +195,13 @@ def _central_errors(axes: Any, colours: Palette, graph: SmallGraph) -> None:
     curves = [
         ("exponential, global sensitivity", errors("exponential"), colours.theirs, "--"),
         ("local dampening", errors("local_dampening"), colours.third, "-."),
-        ("shifted dampening (Sordino's choice)", errors("shifted_dampening"), colours.ours, "-"),
+        ("shifted dampening (Sordino)", errors("shifted_dampening"), colours.ours, "-"),
         ("permute-and-flip on the degree", by_degree, colours.fifth, ":"),
     ]
     _against_epsilon(axes, curves, "expected loss of ego betweenness")
     axes.set_ylim(bottom=float(scores.max()) * 1e-4, top=float(scores.max()) * 2)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.legend(loc="center right", fontsize=9.5)
+    axes.legend(loc="lower left", fontsize=9.5)
 
 
 def _profile(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:
@@ -216,19 +216,12 @@ def _profile(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> 
     axes.step(steps, delta, where="post", color=colours.ours, linewidth=2, label="δ(t)")
     axes.plot(steps, discounted, color=colours.third, linewidth=2, label=f"e$^{{-βt}}$ δ(t), β = {beta:.3g}")
     axes.axhline(profile.bound, color=colours.theirs, linestyle="--", linewidth=2, label="global sensitivity")
-    axes.plot([top], [discounted[top]], "o", color=colours.third, markersize=8)
-    axes.annotate(
-        f"smooth sensitivity {discounted[top]:.3g}",
-        (top, discounted[top]),
-        xytext=(26, -4),
-        textcoords="offset points",
-        color=colours.text,
-        fontsize=10,
-    )
+    largest = f"its largest, {discounted[top]:.3g}: the smooth sensitivity"
+    axes.plot([top], [discounted[top]], "o", color=colours.third, markersize=8, label=largest)
     axes.set_xlabel("t, edges changed")
     axes.set_ylabel("triangles that one more edge can change")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="center right", fontsize=9.5)
+    axes.set_ylim(0, profile.bound * 1.5)  # room for the legend
+    axes.legend(loc="upper left", fontsize=9.5)
 
 
 def _law(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:
@@ -263,6 +256,7 @@ def _median_law(axes: Any, colours: Palette, pay: NDArray[np.float64], epsilon: 
         width = data.SALARY_STEP
         axes.bar(points[near] + offset * width, law[near], width=0.38 * width, color=colour, label=name)
     axes.axvline(exact, color=colours.text, linestyle=":", linewidth=1.2)
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.2)  # room for the legend
     axes.grid(False, axis="x")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.set_major_formatter(_percent)
@@ -289,7 +283,7 @@ def _noise(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> No
         axes.plot(counts, masses, color=colour, linewidth=2, label=name)
         axes.fill_between(counts, masses, color=colour, alpha=0.15, linewidth=0)
     axes.axvline(exact, color=colours.text, linestyle=":", linewidth=1.2)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.2)  # room for the legend
     axes.yaxis.set_major_formatter(_percent)
     axes.set_xlabel("released number of triangles")
     axes.set_ylabel("probability")
