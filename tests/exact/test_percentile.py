@@ -11,7 +11,7 @@ from sordino.audit import LogLaw, check_profile, check_smooth, prove
 from sordino.core import add_remove_row, replace_row
 from sordino.mechanisms.selection import selection_law
 from sordino.stats import order_statistic_bound, percentile_question, quantile_law
-from tests.oracles import percentile
+from tests.oracles import percentile, selection_laws
 from tests.oracles.universe import multisets_add_remove, multisets_replace
 
 
@@ -118,12 +118,12 @@ def test_inverse_sensitivity_counts_the_replacements_exactly(q):
     space = multisets_replace(n, top)
     k = int(np.ceil(q * n))
     changes = percentile.changes_to_make(space, lambda _: k, range(top + 1))
+    survives = percentile.changes_to_move(space, lambda _: k) - 1
     for i, x in enumerate(space.databases):
         law = quantile_law(x, q, bounds=(0, top), step=1, epsilon=2.0, mechanism="inverse_sensitivity")[1]
-        weights = np.exp(-changes[i])  # ε/2 = 1 per change
-        # permute-and-flip keeps the order, and its acceptance probabilities are these weights
-        assert np.argsort(-law, kind="stable").tolist() == np.argsort(-weights, kind="stable").tolist()
-        assert len(np.unique(law.round(12))) == len(np.unique(changes[i]))
+        signed = np.where(changes[i] == 0, -survives[i], changes[i])
+        expected = selection_laws.permute_and_flip_law((-signed).astype(int).tolist(), epsilon=2)
+        np.testing.assert_allclose(law, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("beta", [0.1, 0.7])

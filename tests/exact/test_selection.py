@@ -125,10 +125,12 @@ def test_monotone_scores_need_half_the_noise(variant, epsilon):
 def test_exact_inverse_sensitivity_is_private(epsilon):
     for case in small_cases():
         changes = local_sensitivity.changes_to_win(case.universe, case.utility)
-        if np.isinf(changes).any():
+        survives = local_sensitivity.changes_to_lose(case.universe, case.utility) - 1
+        if np.isinf(changes).any() or np.isinf(survives).any():
             continue
+        signed = np.where(changes == 0, -survives[:, None], changes)
 
-        def law(x, case=case, changes=changes):
+        def law(x, case=case, changes=signed):
             row = changes[case.universe.position[x]].astype(int)
             options = {"mechanism": "inverse_sensitivity", "changes": row, "log": True}
             return LogLaw(selection_law(-row, profile=1.0, epsilon=epsilon, **options))
@@ -140,10 +142,16 @@ def test_profile_bound_on_changes_never_exceeds_the_exact_number():
     checked = 0
     for case in small_cases():
         exact = local_sensitivity.changes_to_win(case.universe, case.utility)
+        survives = local_sensitivity.changes_to_lose(case.universe, case.utility) - 1
         for i, database in enumerate(case.universe.databases):
             scores, profile = case.element(database)
             bound = -inverse_scores(question(scores, profile=profile, epsilon=1)).values
             assert (bound <= exact[i]).all()
+            best = scores.max()
+            if (
+                scores == best
+            ).sum() == 1:  # the only winner survives at least as many changes as it is credited with
+                assert -bound[scores.argmax()] <= survives[i]
             checked += len(bound)
     assert checked > 2000
 

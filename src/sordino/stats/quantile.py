@@ -58,9 +58,10 @@ def quantile(
     Records are rounded to the public lattice ``bounds[0]``, ``+ step``, … and the answer is one of its points.
     ``distance`` is one record replaced (default; the number of records is public) or one added or removed.
 
-    * ``exponential``, ``permute_and_flip``: utility −max(0, L − qn, qn − M) with L records below the point and M up to
+    * ``exponential``, ``permute_and_flip``: utility min(qn − L, M − qn) with L records below the point and M up to
       it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
-    * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉.
+    * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉;
+      for the k-th value itself, the number of replacements that it survives.
     * ``winner``: the best law for the utility that is 1 at x_(k) and 0 elsewhere (see `SingleWinner`).
     * ``smooth_noise``: x_(k) plus Student-t noise scaled to its smooth sensitivity, clamped to the bounds.
     * ``auto``: inverse_sensitivity for a replaced record, permute_and_flip otherwise.
@@ -169,6 +170,8 @@ def _selection(asked: _Asked) -> Any:
     if asked.mechanism == "inverse_sensitivity":
         k = _rank(asked)
         changes = np.maximum(0, np.maximum(k - ranks.upto, ranks.below - k + 1))
+        index = _exact_index(asked)
+        changes[index] = -_margin(asked, index)
         return SELECTIONS["inverse_sensitivity"].prepare(
             question(-changes.astype(np.float64), profile=1.0, changes=changes, **common)
         )
@@ -177,25 +180,31 @@ def _selection(asked: _Asked) -> Any:
     # Exact arithmetic: q in units of 2^-26, so that the target moves by exactly q when a record is added.
     share = round(asked.q * _SHARE_UNITS) / _SHARE_UNITS
     target = share * ranks.records
-    utility = -np.maximum(0.0, np.maximum(ranks.below - target, target - ranks.upto))
+    utility = np.minimum(target - ranks.below, ranks.upto - target)
     sensitivity = 1.0 if asked.distance.change == "replace" else max(share, 1 - share)
     return SELECTIONS[asked.mechanism].prepare(question(utility, profile=sensitivity, **common))
 
 
 def _winner(asked: _Asked, common: dict[str, Any]) -> Any:
-    """1 at x_(k), 0 elsewhere; another point wins after q = min(k − L, M − k + 1) replacements at the earliest."""
-    ranks, k, index = asked.ranks, _rank(asked), _exact_index(asked)
-    utility = np.zeros(len(ranks.below))
+    """1 at x_(k), 0 elsewhere."""
+    index = _exact_index(asked)
+    utility = np.zeros(len(asked.ranks.below))
     utility[index] = 1.0
+    profile = Profile.from_table(np.zeros(_margin(asked, index)), bound=1.0, distance=asked.distance)
+    return SELECTIONS["smooth_noisy_max"].prepare(
+        question(utility, profile=profile, noise="winner", **common)
+    )
+
+
+def _margin(asked: _Asked, index: int) -> int:
+    """The replacements that x_(k) survives: one less than the fewest that move it, min(k − L, M − k + 1)."""
+    ranks, k = asked.ranks, _rank(asked)
     ways = []
     if index > 0:
         ways.append(k - int(ranks.below[index]))
     if index < len(ranks.below) - 1:
         ways.append(int(ranks.upto[index]) - k + 1)
-    profile = Profile.from_table(np.zeros(min(ways) - 1), bound=1.0, distance=asked.distance)
-    return SELECTIONS["smooth_noisy_max"].prepare(
-        question(utility, profile=profile, noise="winner", **common)
-    )
+    return min(ways) - 1
 
 
 def _smooth_noise(asked: _Asked, epsilon: Any) -> Release:

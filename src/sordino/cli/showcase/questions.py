@@ -114,10 +114,7 @@ def _salary(pay: NDArray[np.float64], q: float, name: str, epsilon: float) -> An
         mechanism="quantile by inverse sensitivity",
         baseline="exponential mechanism on ranks",
         guarantee=release.guarantee,
-        remark="Ranks have a small global sensitivity already, so there is little to gain, and in a long tail a little "
-        "to lose."
-        if q != 0.5
-        else "",
+        remark="Ranks have a small global sensitivity already, so there is little to gain.",
     )
 
 

@@ -1,4 +1,7 @@
-"""Inverse sensitivity: a candidate scores minus the number of changes that would make it the winner."""
+"""Inverse sensitivity: a candidate scores minus the number of changes that would make it the winner.
+
+The winner itself scores the number of changes that it certainly survives: the count is signed.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,22 @@ from sordino.mechanisms.selection.scores import (
 )
 
 _MOST_CELLS = 1 << 26
+_NOBODY = np.iinfo(np.int64).min
 _CHUNK_CELLS = 1 << 20
 
 
 def inverse_scores(question: Question) -> GridScores:
-    """Minus the number of changes, given by the caller or bounded from below by the profile.
+    """Minus the signed number of changes, given by the caller or bounded from below by the profile.
 
-    With ``changes`` the caller counts exactly. Otherwise candidate r needs at least t changes as long as some rival s
-    stays ahead whatever they do: t_r = max_s min{t : b_r(t) + b_s(t) ≥ u_s − u_r}, b the partial sums of the profile.
+    With ``changes`` the caller counts exactly (for the winner: minus the changes it survives). Otherwise, with b the
+    partial sums of the profile, the lead u_s − u_r of a rival takes N = min{t : b_r(t) + b_s(t) ≥ |u_s − u_r|} changes
+    to close; candidate r is behind s by N, or ahead of it by N − 1, and its count is the largest over all rivals.
 
-    **Guarantee**: t_r has sensitivity 1: if t changes suffice at y then t + 1 do at its neighbour x, because
-    b(x, t+1) ≥ δ(x, 0) + b(y, t) and δ_s(x, 0) + δ_r(x, 0) bounds how far u_s − u_r moves.
+    **Guarantee**: the count has sensitivity 1. If N changes close a lead at y then N + 1 do at its neighbour x, because
+    b(x, t+1) ≥ δ(x, 0) + b(y, t) and δ_s(x, 0) + δ_r(x, 0) bounds how far the lead moves; and where the lead changes
+    its sign, both |leads| are at most that sum, so that N is at most 1 on either side.
     **Requires**: an admissible profile with a finite bound, or counts that change by at most 1 between neighbours.
-    **Source**: Asi and Duchi 2020 for exact counts; the bound from profiles and its proof are ours.
+    **Source**: Asi and Duchi 2020 for exact counts; the sign, the bound from profiles and their proof are ours.
     **Numerics**: exact integers.
     """
     if question.changes is not None:
@@ -36,19 +42,38 @@ def inverse_scores(question: Question) -> GridScores:
     step = grid_step(question.profile, question.step)
     bound = bound_on_grid(question.profile, step)
     scores = scores_on_grid(question.scores, step)
+    if len(scores) == 1:
+        return GridScores(np.zeros(1, dtype=np.int64), 1)
     group = question.profile.group_of
     groups = np.zeros(len(scores), dtype=np.intp) if group is None else group
     sums = _partial_sums(question, step)
-    leaders = np.full(question.profile.rows, np.iinfo(np.int64).min)
-    np.maximum.at(leaders, groups, scores)
-    present = np.flatnonzero(leaders > np.iinfo(np.int64).min)
-    changes = np.empty(len(scores), dtype=np.int64)
+    first, leader = _leaders(scores, groups)
+    present = groups[leader]
     chunk = max(1, _CHUNK_CELLS // len(present))
+    changes = np.empty(len(scores), dtype=np.int64)
     for start in range(0, len(scores), chunk):
-        part = slice(start, start + chunk)
-        lead = leaders[present][None, :] - scores[part, None]
-        changes[part] = _steps_to_close(lead, sums, groups[part], present, bound).max(axis=1)
+        rows = np.arange(start, min(start + chunk, len(scores)))
+        # the strongest rival of every group: its leader, or for the leader itself whoever comes next
+        rivals = np.where(rows[:, None] == leader[None, :], first[1][None, :], first[0][None, :])
+        lead = np.where(rivals == _NOBODY, 0, rivals - scores[rows, None])
+        steps = _steps_to_close(np.abs(lead), sums, groups[rows], present, bound)
+        signed = np.where(lead > 0, steps, -np.maximum(steps - 1, 0))
+        changes[rows] = np.where(rivals == _NOBODY, _NOBODY, signed).max(axis=1)
     return GridScores(-changes, 1)
+
+
+def _leaders(
+    scores: NDArray[np.int64], groups: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The two best scores of every group (``_NOBODY`` if there is no second), and the position of the best."""
+    order = np.lexsort((-scores, groups))
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sizes = np.diff(np.append(starts, len(order)))
+    best = np.full((2, len(starts)), _NOBODY)
+    best[0] = scores[order[starts]]
+    pairs = sizes > 1
+    best[1, pairs] = scores[order[starts[pairs] + 1]]
+    return best, order[starts]
 
 
 def _partial_sums(question: Question, step: float) -> NDArray[np.int64]:

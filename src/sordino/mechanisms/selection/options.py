@@ -18,7 +18,8 @@ class Options(TypedDict, total=False):
     ``sampler``: exponential or permute_and_flip, after a dampening. ``direction``: of the shift, plus or minus.
     ``noise``: of report_noisy_max (exponential, gumbel, laplace) and smooth_noisy_max (polynomial, laplace, lln,
     student_t; for 0/1 utilities also certified and winner). ``step``: the public grid of the scores.
-    ``changes``: for inverse_sensitivity, how many changes make each candidate the winner.
+    ``changes``: for inverse_sensitivity, how many changes make each candidate the winner (for the winner: minus the
+    number of changes that it survives).
     ``distance``: what neighbours differ in, if the profile does not say.
     """
 

@@ -43,7 +43,9 @@ class PermuteAndFlip:
         nodes, weights = _quadrature(float(counts @ biases), len(scores.values))
         log_terms = _log_products(biases, counts, nodes) + np.log(weights)
         peak = log_terms.max()
-        log_share: NDArray[np.float64] = np.log(_shares(biases, nodes, np.exp(log_terms - peak))) + exponents + peak
+        log_share: NDArray[np.float64] = (
+            np.log(_shares(biases, nodes, np.exp(log_terms - peak))) + exponents + peak
+        )
         # What quadrature leaves of the total mass (about 1e-13) is spread evenly.
         log_share -= np.log(counts @ np.exp(log_share))
         return np.asarray(log_share[inverse])

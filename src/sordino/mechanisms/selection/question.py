@@ -100,6 +100,4 @@ def _checked_changes(changes: ArrayLike, candidates: int) -> NDArray[np.int64]:
     counts = np.asarray(changes)
     if counts.shape != (candidates,) or counts.dtype.kind not in "iu":
         raise ParameterError(f"changes must be {candidates} whole numbers, one per candidate")
-    if (counts < 0).any():
-        raise PrivateDataError("changes must be >= 0")
     return counts.astype(np.int64)
