@@ -42,20 +42,23 @@ def is_below_exp(uniform: RefinedUniform, exponent: Fraction) -> bool:
 
 
 class _Weights:
-    """Distances below the top score, and weights within a relative margin of 2⁻¹⁵."""
+    """Scores with their largest, and weights within a relative margin of 2⁻¹⁵."""
 
-    __slots__ = ("below", "rate", "weights")
+    __slots__ = ("rate", "scores", "top", "weights")
 
     def __init__(self, scores: NDArray[np.int64], rate: Fraction) -> None:
-        self.below = scores.max() - scores
+        self.scores = scores
+        self.top = int(scores.max())
         self.rate = rate
-        exponents = self.below.astype(np.float32)
-        exponents *= np.float32(-min(float(rate), _LARGEST_RATE))
+        exponents = np.empty(len(scores), dtype=np.float32)
+        np.subtract(scores, self.top, out=exponents, casting="unsafe")
+        exponents *= np.float32(min(float(rate), _LARGEST_RATE))
         np.maximum(exponents, -_LARGEST_EXPONENT, out=exponents)
         self.weights = np.exp(exponents, out=exponents)
 
     def exponent(self, index: int) -> Fraction:
-        return self.rate * int(self.below[index])
+        """How far the score is below the top, times the rate: exact."""
+        return self.rate * (self.top - int(self.scores[index]))
 
 
 class ExponentialChoice(_Weights):
@@ -70,7 +73,13 @@ class ExponentialChoice(_Weights):
     def __init__(self, scores: NDArray[np.int64], rate: Fraction) -> None:
         super().__init__(scores, rate)
         self.scale_bits = 61 - len(scores).bit_length()
-        self.ceilings = (self.weights * np.float32(2.0**self.scale_bits * (1 + _MARGIN))).astype(np.int64)
+        self.ceilings = np.empty(len(scores), dtype=np.int64)
+        np.multiply(
+            self.weights,
+            np.float32(2.0**self.scale_bits * (1 + _MARGIN)),
+            out=self.ceilings,
+            casting="unsafe",
+        )
         self.ceilings += 1
         self.cumulative = np.cumsum(self.ceilings)
 
@@ -102,6 +111,17 @@ class ExponentialChoice(_Weights):
             uniform.refine()
 
 
+def _uniform_head(heads: NDArray[np.bool_]) -> int:
+    """One of the heads, uniformly: by trial where they are many, from a list where they are few."""
+    if 16 * int(np.count_nonzero(heads)) >= len(heads):
+        while True:
+            index = random_below(len(heads))
+            if heads[index]:
+                return index
+    winners = np.flatnonzero(heads)
+    return int(winners[random_below(len(winners))])
+
+
 class FlipChoice(_Weights):
     """Draws a uniform head among independent coins with biases exp(−rate·(top − score_i)): permute-and-flip.
 
@@ -114,24 +134,24 @@ class FlipChoice(_Weights):
     def __init__(self, scores: NDArray[np.int64], rate: Fraction) -> None:
         super().__init__(scores, rate)
         # Within 1 of 256·p: the float error is below 2^-6 and the cast cuts off less than 1.
-        self.thresholds = (self.weights * np.float32(256)).astype(np.int16)
+        self.thresholds = np.empty(len(scores), dtype=np.int16)
+        np.multiply(self.weights, np.float32(256), out=self.thresholds, casting="unsafe")
 
     def draw(self) -> int:
         """One index."""
-        words = random_words(len(self.below), np.uint8)
+        words = random_words(len(self.scores), np.uint8)
         excess = words - self.thresholds
         heads = excess < -1
-        undecided = np.flatnonzero((excess <= 1) & ~heads)
+        excess += 1
+        undecided = np.flatnonzero(excess.view(np.uint16) <= 2)  # excess was -1, 0 or 1
         heads[undecided] = self._tossed(undecided, words[undecided])
-        winners = np.flatnonzero(heads)
-        return int(winners[random_below(len(winners))])
+        return _uniform_head(heads)
 
     def _tossed(self, indices: NDArray[np.intp], first: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """The coins at ``indices``, whose uniforms begin with the bits ``first``."""
         words = (first.astype(np.int64) << 32) | random_words(len(indices), np.uint32).astype(np.int64)
-        exponents = np.maximum(
-            self.below[indices] * -min(float(self.rate), _LARGEST_RATE), -_LARGEST_EXPONENT
-        )
+        exponents = (self.scores[indices] - self.top) * min(float(self.rate), _LARGEST_RATE)
+        np.maximum(exponents, -_LARGEST_EXPONENT, out=exponents)
         # In double precision 2^40·p is within 2^-40 of the truth, relatively: within 2 of the cast.
         excess = words - (np.exp(exponents) * 2.0**40).astype(np.int64)
         heads: NDArray[np.bool_] = excess < -2

@@ -50,7 +50,12 @@ def scores_on_grid(scores: NDArray[np.float64], step: float) -> NDArray[np.int64
         raise PrivateDataError(
             "the scores are more than 2^30 times the bound: give the bound in the scores' units"
         )
-    return np.floor(scaled, out=scaled).astype(np.int64)
+    np.floor(scaled, out=scaled)
+    grid = scaled.view(
+        np.int64
+    )  # converted in place: touching fresh memory would cost more than all the rest
+    grid[:] = scaled
+    return grid
 
 
 def sensitivity_on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.int64]:
