@@ -111,7 +111,10 @@ def errors(quick: bool, folder: Path, opendp: Peer, dpl: Peer) -> Report:
                         far = max(far, abs(mean - float(exact[label][0])) / spread)
                 ratio = means["Sordino"] / min(means["OpenDP"], means["diffprivlib"])
                 behind = int((exact["Sordino"] > np.minimum(exact["OpenDP"], exact["diffprivlib"])).sum())
-                worst, losses = max(worst, ratio), losses + (ratio > 1)
+                worst, losses = (
+                    max(worst, ratio),
+                    losses + (not ratio <= 1),
+                )  # a law that is not a number is lost
                 shown = [f"{means[label]:.3g}" for label in LAWS]
                 measured = [
                     "{:.3g}, {:.3g} ± {:.2g}".format(*raw[f"{name}, {q}, {epsilon}, {label}"])

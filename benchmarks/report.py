@@ -41,14 +41,16 @@ class Report:
         return f"{table}\n\n{checks}" if checks else table
 
 
-def interleaved(methods: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    methods: dict[str, Callable[[], float]], rounds: int, *, warm_up: bool = True
+) -> dict[str, list[float]]:
     """Seconds per round of every method, taking turns so that what else the machine does hits all alike."""
+    if warm_up:  # imports, caches, page faults
+        interleaved(methods, 1, warm_up=False)
     times: dict[str, list[float]] = {name: [] for name in methods}
-    for turn in range(rounds + 1):
+    for _ in range(rounds):
         for name, method in methods.items():
-            seconds = method()
-            if turn:  # the first turn warms up: imports, caches, page faults
-                times[name].append(seconds)
+            times[name].append(method())
     return times
 
 

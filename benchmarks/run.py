@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write-docs", action="store_true", help="rewrite the tables of docs/benchmarks.md")
     parser.add_argument("--only", choices=list(QUESTIONS), action="append", help="one question (repeatable)")
     options = parser.parse_args(arguments)
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 150)
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), **peers.versions()}
     results: dict[str, object] = {"machine": machine, "quick": options.quick}
     checks = []

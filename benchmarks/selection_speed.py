@@ -30,34 +30,31 @@ SAME_LAW = {
 }
 
 
-def measure(
-    scores: np.ndarray, folder: Path, rounds: int, draws: int, opendp: Peer, dpl: Peer
-) -> dict[str, float]:
-    """Median seconds per draw of every method."""
-    file = str(folder / f"{len(scores)}-{scores.max():.0f}.npy")
-    np.save(file, scores)
+def methods(
+    scores: np.ndarray, file: str, draws: int, opendp: Peer, dpl: Peer
+) -> dict[str, Callable[[], float]]:
+    """Seconds per draw, each over some draws."""
     generator = np.random.default_rng()
 
-    def ours(mechanism: str) -> Callable[[], float]:
+    def timed(draw: Callable[[], object]) -> Callable[[], float]:
         def run() -> float:
             start = time.perf_counter()
             for _ in range(draws):
-                sd.select(scores, profile=1.0, epsilon=EPSILON, mechanism=mechanism)
+                draw()
             return (time.perf_counter() - start) / draws
 
         return run
 
-    def numpy_draw() -> float:
-        start = time.perf_counter()
-        for _ in range(draws):
-            int((scores * RATE + generator.exponential(size=len(scores))).argmax())
-        return (time.perf_counter() - start) / draws
+    def ours(mechanism: str) -> Callable[[], float]:
+        return timed(lambda: sd.select(scores, profile=1.0, epsilon=EPSILON, mechanism=mechanism))
 
     def theirs(peer: Peer, **request: object) -> Callable[[], float]:
         return lambda: float(peer.ask(op="select", file=file, draws=draws, **request)["seconds"]) / draws
 
-    methods = {
-        "numpy, inexact": numpy_draw,
+    return {
+        "numpy, inexact": timed(
+            lambda: int((scores * RATE + generator.exponential(size=len(scores))).argmax())
+        ),
         "Sordino permute_and_flip": ours("permute_and_flip"),
         "Sordino exponential": ours("exponential"),
         "OpenDP, exponential noise, numpy": theirs(opendp, noise="exponential", scale=1 / RATE, kind="numpy"),
@@ -66,7 +63,16 @@ def measure(
         "diffprivlib PermuteAndFlip": theirs(dpl, mechanism="permute_and_flip", epsilon=EPSILON),
         "diffprivlib Exponential": theirs(dpl, mechanism="exponential", epsilon=EPSILON),
     }
-    return medians(interleaved(methods, rounds))
+
+
+def measure(
+    scores: np.ndarray, folder: Path, rounds: int, draws: int, opendp: Peer, dpl: Peer
+) -> dict[str, float]:
+    """Median seconds per draw of every method."""
+    file = str(folder / f"{len(scores)}-{scores.max():.0f}.npy")
+    np.save(file, scores)
+    interleaved(methods(scores, file, 1, opendp, dpl), 1, warm_up=False)
+    return medians(interleaved(methods(scores, file, draws, opendp, dpl), rounds, warm_up=False))
 
 
 def run(quick: bool = False) -> Report:
