@@ -61,6 +61,13 @@ def exact(name: str, value: Any) -> Fraction:
     return Fraction(number(name, value))
 
 
+def as_written(name: str, value: Any) -> Fraction:
+    """A finite number at the decimal that a person wrote: 0.9 is nine tenths, not the double next to it."""
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(value)
+    return Fraction(repr(number(name, value)))
+
+
 def bounds(value: Any) -> tuple[float, float]:
     """A public range (lo, hi) with lo < hi."""
     try:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, Release, UnsupportedError, replace_row
+from sordino.core.parameters import as_written
 from sordino.core.parameters import bounds as checked_bounds
-from sordino.core.parameters import exact
 from sordino.mechanisms.selection import select
 from sordino.sensitivity import Profile
 from sordino.stats.column import bounded_column
@@ -62,7 +62,7 @@ def percentile_question(
 
 def percentile_rank(p: float, n: int) -> int:
     """k = ⌈p(n + 1)/100⌉ within 1 … n."""
-    share = exact("p", p)
+    share = as_written("p", p)
     if not 0 <= share <= 100:
         raise ParameterError(f"p must be between 0 and 100, got {p!r}")
     return max(1, min(n, -(-share * (n + 1) // Fraction(100))))

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import Distance, ParameterError, Release, Secret, UnsupportedError, replace_row
+from sordino.core.parameters import as_written, choice, exact, positive, probability
 from sordino.core.parameters import bounds as checked_bounds
-from sordino.core.parameters import choice, exact, positive, probability
 from sordino.mechanisms.noise.add_noise import add_noise
 from sordino.mechanisms.selection.question import question
 from sordino.mechanisms.selection.registry import MECHANISMS as SELECTIONS
@@ -157,7 +157,7 @@ def _ranks(column: Floats, low: float, step: float, points: int) -> _Ranks:
 def _rank(asked: _Asked) -> int:
     """k = ⌈qn⌉ within 1 … n."""
     n = asked.ranks.records
-    return max(1, min(n, math.ceil(Fraction(asked.q) * n)))
+    return max(1, min(n, math.ceil(as_written("q", asked.q) * n)))
 
 
 def _exact_index(asked: _Asked) -> int:

@@ -68,6 +68,19 @@ def test_permute_and_flip_law_of_many_equals_the_recursion(size):
         assert law[r] == pytest.approx(heads[r] * (ways / np.arange(1, size + 1)).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("size", [97, 120, 5000])
+@pytest.mark.parametrize("lead", [0.0, 1e-9, 1.0, 80.0, 1e4])
+def test_permute_and_flip_law_of_a_clear_leader(size, lead):
+    scores = np.full(size, -lead)
+    scores[3] = 0.0
+    law = selection_law(scores, profile=1.0, epsilon=1, mechanism="permute_and_flip")
+    # the leader always shows heads; it shares with a binomial number of others: (1 − (1−p)^n)/(n p)
+    p = np.exp(-lead / 2)
+    expected = -np.expm1(size * np.log1p(-p)) / (size * p) if 0 < p < 1 else (1 / size if p == 1 else 1.0)
+    assert law[3] == pytest.approx(expected, rel=1e-6)
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+
+
 def profile_of(table):
     return lambda t, r: table[r][t] if t < len(table[r]) else 10
 

@@ -63,7 +63,8 @@ def _quadrature(total_bias: float, candidates: int) -> tuple[NDArray[np.float64]
         return (nodes + 1) / 2, weights / 2
     panels = [0.0]
     while panels[-1] < 1 and panels[-1] * total_bias < 800:
-        panels.append(min(1.0, max(2 * panels[-1], 1 / (2 * total_bias))))
+        end = max(2 * panels[-1], 1 / (2 * total_bias))
+        panels.append(end if end < 0.75 else 1.0)  # no sliver before 1, where the top's factor vanishes
     edges = np.asarray(panels)
     half = np.diff(edges) / 2
     middle = (edges[1:] + edges[:-1]) / 2
