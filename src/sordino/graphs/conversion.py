@@ -1,0 +1,119 @@
+"""Edges from the graphs and tables of other libraries; none of them is imported here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import ParameterError, PrivateDataError, UnsupportedError
+from sordino.graphs.numbering import NumberedEdges, id_column, node_count, number_edges
+
+_ACCEPTED = (
+    "an (m, 2) array, a pair of arrays, a list of pairs, a scipy.sparse matrix, a networkx graph, "
+    "an Arrow, pandas or polars table of two columns, or a path"
+)
+
+
+def edges_of(source: Any, *, nodes: Any = None) -> NumberedEdges:
+    """Edges from any accepted kind of object."""
+    modules = {kind.__module__.split(".")[0] for kind in type(source).__mro__}
+    if "networkx" in modules and hasattr(source, "is_directed"):
+        return _from_networkx(source, nodes)
+    if "scipy" in modules and hasattr(source, "tocoo"):
+        return _from_sparse(source, nodes)
+    return number_edges(*two_columns(source), nodes=nodes)
+
+
+def two_columns(source: Any) -> tuple[Any, Any]:
+    """The two columns of a table, array, pair of arrays or list of pairs."""
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise UnsupportedError("edges must be a table in memory: collect the lazy frame first")
+    if isinstance(frame, nw.DataFrame):
+        if len(frame.columns) != 2:
+            raise ParameterError(
+                f"edges must be a table of two columns, got {len(frame.columns)}: select the two that hold ids"
+            )
+        first, second = (_frame_column(frame, name) for name in frame.columns)
+        return first, second
+    if isinstance(source, tuple) and len(source) == 2 and not _is_pair_of_pairs(source):
+        return source[0], source[1]
+    if isinstance(source, np.ndarray):
+        array = source
+    elif isinstance(source, list | tuple):
+        return _pairs(source)
+    else:
+        raise ParameterError(f"edges must be {_ACCEPTED}, got {type(source).__name__}")
+    if array.size == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ParameterError(
+            f"edges must be an array of shape (m, 2), got {array.shape}; "
+            "an adjacency matrix goes through scipy.sparse.csr_array"
+        )
+    return array[:, 0], array[:, 1]
+
+
+def _is_pair_of_pairs(source: tuple[Any, Any]) -> bool:
+    """Whether a tuple of two is two edges, each a tuple, and not two columns."""
+    return all(isinstance(item, tuple) and len(item) == 2 for item in source)
+
+
+def _pairs(source: Any) -> tuple[list[Any], list[Any]]:
+    first, second = [], []
+    for edge in source:
+        if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 2:
+            raise ParameterError("a list of edges must hold pairs of ids")
+        first.append(edge[0])
+        second.append(edge[1])
+    return first, second
+
+
+def _frame_column(frame: nw.DataFrame[Any], name: str) -> Any:
+    column = frame.get_column(name)
+    if column.null_count():
+        raise PrivateDataError(f"column {name!r} holds nulls: drop those edges first")
+    kind = column.dtype
+    if kind.is_integer():
+        return column.to_numpy()
+    if kind in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return id_column(np.array(column.to_list(), dtype=object))
+    raise ParameterError(f"column {name!r} must hold integers or text, its type is {kind}")
+
+
+def _from_networkx(source: Any, nodes: Any) -> NumberedEdges:
+    if nodes is not None:
+        raise ParameterError("a networkx graph brings its own nodes: leave nodes out")
+    if source.is_directed():
+        raise UnsupportedError("the graph is directed: pass graph.to_undirected()")
+    if not len(source):
+        raise ParameterError("the graph has no nodes")
+    labels: list[Any] = list(source.nodes)
+    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], int | str):
+        labels.sort()  # an order that no edge influences
+    pairs = list(source.edges())
+    return number_edges([u for u, _ in pairs], [v for _, v in pairs], nodes=labels)
+
+
+def _from_sparse(source: Any, nodes: Any) -> NumberedEdges:
+    matrix = source.tocoo()
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ParameterError(f"an adjacency matrix must be square, got {matrix.shape}")
+    count = node_count(matrix.shape[0])
+    if nodes is not None:
+        raise ParameterError("a matrix brings its own nodes: leave nodes out")
+    if matrix.dtype.kind == "f" and np.isnan(matrix.data).any():
+        raise PrivateDataError("the adjacency matrix contains NaN")
+    filled = matrix.data != 0
+    rows: NDArray[np.int64] = matrix.row[filled].astype(np.int64)
+    columns: NDArray[np.int64] = matrix.col[filled].astype(np.int64)
+    upper, lower = (np.sort(a * count + b) for a, b in ((rows, columns), (columns, rows)))
+    if np.array_equal(upper, lower):
+        once = rows <= columns  # a symmetric matrix holds every edge twice, which is no duplicate
+        rows, columns = rows[once], columns[once]
+    elif not ((rows <= columns).all() or (rows >= columns).all()):
+        raise PrivateDataError("the adjacency matrix must be symmetric or triangular: graphs are undirected")
+    return NumberedEdges(rows.astype(np.int32), columns.astype(np.int32), count, None)

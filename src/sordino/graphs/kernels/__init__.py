@@ -1,0 +1,1 @@
+"""Compiled loops over compressed sparse rows, and the threads that run them."""

@@ -1,0 +1,109 @@
+"""Run a compiled loop over ranges of nodes in threads, the heaviest ranges first."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Run = Callable[[int, int], None]
+
+_RANGES_PER_THREAD = 64
+_QUIET_SECONDS = 1.0
+_TICK_SECONDS = 0.1
+
+
+def available_threads() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_in_threads(
+    work: NDArray[np.float64], prepare: Callable[[], Run], *, title: str = "", progress: bool | None = False
+) -> None:
+    """Call ``run(first, last)`` on ranges that cover all nodes, about equal in ``work`` (one figure per node).
+
+    Every thread calls ``prepare`` once, for a ``run`` with memory of its own. Ranges are taken from the last node
+    backwards: callers number nodes by increasing degree, so the light ones fill the gaps at the end.
+    A bar shows after a second if ``progress`` is True, or None and the error stream is a terminal.
+    """
+    nodes = len(work)
+    if not nodes:
+        return
+    threads = min(available_threads(), nodes)
+    ranges = _equal_ranges(work, threads * _RANGES_PER_THREAD)
+    done = 0.0
+    stop = False
+    lock = threading.Lock()
+
+    def worker() -> None:
+        nonlocal done
+        run = prepare()
+        while True:
+            with lock:
+                if stop or not ranges:
+                    return
+                first, last, share = ranges.pop()
+            run(first, last)
+            with lock:
+                done += share
+
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(worker) for _ in range(threads)]
+        try:
+            _wait(futures, lambda: done, title=title, progress=progress)
+        finally:
+            stop = True
+    for future in futures:
+        future.result()
+
+
+def _equal_ranges(work: NDArray[np.float64], parts: int) -> list[tuple[int, int, float]]:
+    total = np.cumsum(work + 1.0)
+    targets = total[-1] * np.arange(1, parts) / parts
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(total, targets) + 1, [len(work)]]))
+    cuts = cuts[cuts <= len(work)]
+    before = np.concatenate([[0.0], total])
+    return [
+        (int(first), int(last), float((before[last] - before[first]) / total[-1]))
+        for first, last in pairwise(cuts)
+    ]
+
+
+def _wait(
+    futures: list[Future[None]], done: Callable[[], float], *, title: str, progress: bool | None
+) -> None:
+    if progress is False:
+        wait(futures, return_when=FIRST_EXCEPTION)
+        return
+    start = time.monotonic()
+    if not wait(futures, timeout=_QUIET_SECONDS, return_when=FIRST_EXCEPTION).not_done:
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=progress is None and not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(title, total=1.0, start=True)
+        bar.tasks[0].start_time = start
+        while wait(futures, timeout=_TICK_SECONDS, return_when=FIRST_EXCEPTION).not_done:
+            bar.update(task, completed=done())
+            if any(future.done() and future.exception() for future in futures):
+                return

@@ -1,0 +1,196 @@
+"""Edges from a file: text or CSV, gzipped or not, or Parquet. Errors name the line, never what it says."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from array import array
+from collections.abc import Iterator
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sordino.core import ParameterError, PrivateDataError
+from sordino.core.parameters import choice
+from sordino.graphs.conversion import two_columns
+from sordino.graphs.kernels import edge_text
+from sordino.graphs.numbering import NumberedEdges, node_count, number_edges, sorted_by_name
+
+_GZIP, _PARQUET, _MARK = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
+_SEPARATORS = re.compile(rb"[\s,;]+")
+_INTEGER = re.compile(rb"-?[0-9]+")
+_PROBLEMS = {
+    edge_text.NOT_AN_INTEGER: "an id is not a whole number; ids='text' reads ids as names",
+    edge_text.NEGATIVE: "an id is negative; ids must be >= 0, or be read as names by ids='text'",
+    edge_text.TOO_LARGE: "an id is 2^63 or more; ids='text' reads ids as names",
+    edge_text.FIELDS: "an edge is two ids, this line has another number of fields",
+    edge_text.UNKNOWN: "an id is not among the nodes that were declared",
+}
+
+
+def read_edges(
+    path: str | PathLike[str], *, nodes: Any = None, header: bool | None = None, ids: str = "auto"
+) -> NumberedEdges:
+    """The edges of a file; see `Graph.read`."""
+    choice("ids", ids, ("auto", "integer", "text"))
+    if header not in (None, True, False):
+        raise ParameterError(f"header must be True, False or None, got {header!r}")
+    name = fspath(path)
+    content = _content(name)
+    if content.startswith(_PARQUET):
+        return number_edges(*two_columns(_parquet(name, content)), nodes=nodes)
+    content = content.removeprefix(_MARK)
+    first, second = _first_two(content)
+    if first is None:
+        if nodes is None:
+            raise ParameterError(f"{name} holds no edges: give nodes= if the graph has none")
+        return number_edges([], [], nodes=nodes)
+    if header is None:
+        header = not any(map(_INTEGER.fullmatch, _fields(first))) and _all_integers(second)
+        guessed = header
+    else:
+        guessed = True
+    opening = second if header else first
+    if opening is None:
+        raise ParameterError(f"{name} holds a header and no edges")
+    if ids == "auto":
+        # A first id that begins like a number makes it a file of integers, so that a slip is found and named.
+        ids = "integer" if _INTEGER.match(opening) else "text"
+    if ids == "integer":
+        return _integers(name, content, header, nodes)
+    separator = next((mark for mark in ",;\t" if mark.encode() in opening), None)
+    if not guessed and separator in (",", ";"):
+        raise ParameterError(
+            f"{name} is a CSV of names: say by header=True or header=False whether its first line is a header"
+        )
+    return _names(name, content, header, separator, nodes)
+
+
+def _content(name: str) -> bytes:
+    try:
+        content = Path(name).read_bytes()
+    except OSError as error:
+        raise ParameterError(f"cannot read {name}: {error.strerror or type(error).__name__}") from None
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        raise ParameterError(f"{name} is a gzip file that is damaged or cut short") from None
+
+
+def _parquet(name: str, content: bytes) -> Any:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_table(pyarrow.BufferReader(content))
+    except (pyarrow.ArrowException, OSError) as error:  # whose text may quote the file
+        raise ParameterError(f"cannot read {name} as Parquet ({type(error).__name__})") from None
+
+
+def _first_two(content: bytes) -> tuple[bytes | None, bytes | None]:
+    """The first two lines that are neither blank nor comments."""
+    found: list[bytes] = []
+    for line in io.BytesIO(content):
+        text = line.strip()
+        if text and text[:1] not in b"#%":
+            found.append(text)
+            if len(found) == 2:
+                return found[0], found[1]
+    return (found[0] if found else None), None
+
+
+def _fields(line: bytes) -> list[bytes]:
+    return _SEPARATORS.split(line)
+
+
+def _all_integers(line: bytes | None) -> bool:
+    return line is not None and all(map(_INTEGER.fullmatch, _fields(line)))
+
+
+def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEdges:
+    limit = node_count(nodes) if hasattr(nodes, "__index__") and not isinstance(nodes, np.ndarray) else None
+    skipped = 0
+    text = np.frombuffer(content, np.uint8)
+    if header:
+        end = _end_of_header(content)
+        skipped = content.count(b"\n", 0, end)
+        text = text[end:]
+    lines = edge_text.count_lines(text)
+    sources, targets = np.empty(lines, np.int64), np.empty(lines, np.int64)
+    # Ids equal to 2^63 − 1 do not fit below the limit; numbering could not hold them either.
+    edges, problem, line = edge_text.parse_pairs(text, limit or 2**63 - 1, sources, targets)
+    if problem != edge_text.FINE:
+        raise PrivateDataError(f"line {skipped + line} of {name}: {_PROBLEMS[problem]}")
+    return number_edges(sources[:edges], targets[:edges], nodes=nodes)
+
+
+def _end_of_header(content: bytes) -> int:
+    end = 0
+    for line in io.BytesIO(content):
+        end += len(line)
+        if line.strip() and line.strip()[:1] not in b"#%":
+            break
+    return end
+
+
+class _Lines:
+    """Lines of text without comments and blank lines; ``number`` is that of the last line given out."""
+
+    def __init__(self, content: bytes) -> None:
+        self.number = 0
+        self._stream = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="\n")
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._stream:
+            self.number += 1
+            text = line.strip()
+            if text and text[0] not in "#%":
+                yield line
+
+
+def _names(name: str, content: bytes, header: bool, separator: str | None, nodes: Any) -> NumberedEdges:
+    lines = _Lines(content)
+    rows: Iterator[list[str]]
+    if separator is None:
+        rows = (line.split() for line in lines)
+    else:
+        rows = csv.reader(lines, delimiter=separator, strict=True)
+    position: dict[str, int] = {}
+    columns = array("i"), array("i")
+    try:
+        if header:
+            next(rows)
+        for row in rows:
+            if len(row) != 2:
+                raise PrivateDataError(
+                    f"line {lines.number} of {name}: {_PROBLEMS[edge_text.FIELDS]} ({len(row)})"
+                )
+            for column, field in zip(columns, row, strict=True):
+                label = field.strip()
+                if not label:
+                    raise PrivateDataError(f"line {lines.number} of {name}: an id is empty")
+                column.append(position.setdefault(label, len(position)))
+    except UnicodeDecodeError:
+        raise PrivateDataError(f"line {_undecodable(content)} of {name} is not UTF-8 text") from None
+    except csv.Error:
+        raise PrivateDataError(f"line {lines.number} of {name} is not CSV: its quotes do not match") from None
+    sources, targets = (np.frombuffer(column, np.int32) for column in columns)
+    if nodes is None:
+        return sorted_by_name(sources, targets, position)
+    labels = np.array(list(position), dtype=object)
+    return number_edges(labels[sources], labels[targets], nodes=nodes)
+
+
+def _undecodable(content: bytes) -> int:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return content.count(b"\n", 0, error.start) + 1
+    return 1
