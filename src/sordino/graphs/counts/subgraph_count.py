@@ -1,0 +1,134 @@
+"""SubgraphCount: what turns a number of subgraphs and its sensitivity into a release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sordino.core import CalibrationError, ParameterError, Release, UnsupportedError, flip_edge
+from sordino.core.parameters import choice
+from sordino.graphs.counts.question import CountQuestion
+from sordino.graphs.graph import Graph
+from sordino.mechanisms.noise import add_noise, noise_law
+from sordino.mechanisms.noise.ladder import add_ladder_noise, ladder_law
+from sordino.sensitivity import Profile
+
+LADDERS = {"ladder": "smooth", "zhang_ladder": "zhang"}
+SMOOTH = ("student_t", "cauchy", "laplace", "lln")
+GLOBAL = "global"
+MECHANISMS = (*LADDERS, *SMOOTH, GLOBAL)
+
+_LARGEST_BOUND = 10**290
+
+
+@dataclass(frozen=True, slots=True)
+class SubgraphCount:
+    """A whole number read off a graph, with its local sensitivity at every distance.
+
+    ``value(graph, k)`` is the number, ``profile(graph, k)`` an admissible profile for flip_edge(), and
+    ``bound(n, k)`` the global sensitivity over graphs of n nodes (at least 1). ``least_k`` is None where there is
+    no k.
+
+    **Guarantee**: that of the mechanism, for one edge added or removed between existing nodes.
+    *ladder*, *zhang_ladder*, *student_t*, *cauchy* (ε-DP), *laplace*, *lln* ((ε, δ)), and *global* (ε-DP, discrete
+    Laplace with the global sensitivity; Laplace on the lattice where the step is not 1).
+    Without a mechanism: ladder, or global where even on the graph without edges, whose profile is public, the
+    ladder's expected error is not below that of global. That depends on n, k and ε alone.
+    """
+
+    name: str
+    value: Callable[[Graph, int], int]
+    profile: Callable[[Graph, int], Profile]
+    bound: Callable[[int, int], int]
+    least_k: int | None = None
+    default_k: int | None = None
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms that this count takes."""
+        return MECHANISMS
+
+    @property
+    def options(self) -> frozenset[str]:
+        """What else may be asked."""
+        return frozenset({"step", "beta"} if self.least_k is None else {"step", "beta", "k"})
+
+    def check(self, question: CountQuestion) -> None:
+        """Refuse what no graph of this size could answer; before the graph is read."""
+        mechanism = question.mechanism
+        if mechanism is not None:
+            choice("mechanism", mechanism, self.mechanisms)
+        if question.beta is not None and mechanism in ("zhang_ladder", GLOBAL):
+            raise ParameterError(f"the {mechanism} mechanism has no beta, got {question.beta!r}")
+        if mechanism in ("laplace", "lln") and question.delta == 0:
+            raise CalibrationError(
+                f"{mechanism} noise with a smooth bound needs delta > 0; ladder, student_t and cauchy are pure"
+            )
+        if self.bound(question.nodes, question.k) > _LARGEST_BOUND:
+            raise UnsupportedError(
+                f"{self.name} with k = {question.k} on {question.nodes} nodes may change by more than 1e290 "
+                "with one edge; give a smaller k"
+            )
+
+    def release(self, graph: Graph, question: CountQuestion) -> Release:
+        """The private count."""
+        mechanism, value, profile = self._settled(graph, question)
+        if mechanism in LADDERS:
+            return add_ladder_noise(
+                value,
+                profile,
+                epsilon=question.epsilon,
+                variant=LADDERS[mechanism],
+                beta=question.beta,
+                step=question.step,
+                distance=flip_edge(),
+            )
+        return add_noise(value, **self._noise(mechanism, profile, question))
+
+    def law(self, graph: Graph, question: CountQuestion) -> Any:
+        """The exact law of `release`."""
+        mechanism, value, profile = self._settled(graph, question)
+        if mechanism in LADDERS:
+            return ladder_law(
+                value,
+                profile,
+                epsilon=question.epsilon,
+                variant=LADDERS[mechanism],
+                beta=question.beta,
+                step=question.step,
+            )
+        return noise_law(value, **self._noise(mechanism, profile, question))
+
+    def default_mechanism(self, question: CountQuestion) -> str:
+        """ladder or global, by n, k and ε."""
+        if question.beta is not None:
+            return "ladder"
+        bound = rounded_up(self.bound(question.nodes, question.k))
+        empty = self.profile(Graph.from_edges(_NO_EDGES, nodes=question.nodes), question.k)
+        ladder = ladder_law(0, empty, epsilon=question.epsilon).expected_error()
+        return "ladder" if ladder < bound / question.epsilon else GLOBAL
+
+    def _settled(self, graph: Graph, question: CountQuestion) -> tuple[str, int, Profile]:
+        mechanism = question.mechanism or self.default_mechanism(question)
+        if mechanism == GLOBAL:
+            constant = Profile.constant(rounded_up(self.bound(question.nodes, question.k)))
+            return mechanism, self.value(graph, question.k), constant
+        return mechanism, self.value(graph, question.k), self.profile(graph, question.k)
+
+    def _noise(self, mechanism: str, profile: Profile, question: CountQuestion) -> dict[str, Any]:
+        common = {"epsilon": question.epsilon, "step": question.step, "distance": flip_edge()}
+        if mechanism == GLOBAL:
+            noise = "discrete_laplace" if question.step == 1 else "laplace"
+            return common | {"bound": profile.bound, "noise": noise}
+        return common | {"bound": profile, "noise": mechanism, "delta": question.delta, "beta": question.beta}
+
+
+_NO_EDGES: list[tuple[int, int]] = []
+
+
+def rounded_up(value: int) -> float:
+    """The least float that is not below a whole number."""
+    result = float(value)
+    return result if int(result) >= value else math.nextafter(result, math.inf)
