@@ -16,7 +16,7 @@ from sordino.sensitivity.smooth_bound import SmoothBound
 
 Floats = NDArray[np.float64]
 
-_BLOCK_CELLS = 1 << 22
+_BLOCK_CELLS = 1 << 23
 _MOST_STEPS = 1 << 26
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
 _ROUND_UP = 1 + 2.0**-44
@@ -116,7 +116,8 @@ class Profile:
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """(t, δ(t … t+k)) over all steps below the bound, memory bounded; ends where every row is at the bound."""
-        start, width = 0, 4
+        # a table is there already; a function may reach its bound after a few steps
+        start, width = 0, 4 if self.length is None else 2 * self.length
         while self.length is None or start < self.length:
             width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
             stop = start + width if self.length is None else min(start + width, self.length)

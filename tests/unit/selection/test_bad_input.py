@@ -55,6 +55,14 @@ def test_bad_input_is_refused_before_randomness_is_used(change, error, message, 
         sd.select(scores, **given)
 
 
+def test_steps_that_the_grid_cannot_hold_are_refused():
+    with pytest.raises(sd.ParameterError, match="2\\^-31 of the bound"):
+        sd.select([1.0, 2.0], profile=1.0, epsilon=1, step=1e-12)
+    unbounded = sd.Profile.from_table([1e9], bound=np.inf)
+    with pytest.raises(sd.PrivateDataError, match="larger step"):
+        sd.select([1.0, 2.0], profile=unbounded, epsilon=1, step=1e-9, mechanism="local_dampening")
+
+
 def test_a_profile_of_another_length_is_refused():
     profile = sd.Profile.from_table([[1.0]] * 4, bound=2)
     with pytest.raises(sd.ParameterError, match="4 candidates and there are 3 scores"):

@@ -16,6 +16,7 @@ from sordino.sensitivity import Profile
 # The grid is this many halvings below the bound, so rounding costs a relative 2^-30 of it at most.
 _RESOLUTION_BITS = 30
 _LARGEST = 2.0**60
+_LARGEST_SENSITIVITY = 2.0**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,10 @@ class GridScores:
 def grid_step(profile: Profile, step: float | None) -> float:
     """The public grid: the power of two at or below ``step``, or 2⁻³⁰ of the bound."""
     if step is not None:
-        return 2.0 ** math.floor(math.log2(positive("step", step)))
+        grid = 2.0 ** math.floor(math.log2(positive("step", step)))
+        if math.isfinite(profile.bound) and profile.bound > grid * 2.0**31:
+            raise ParameterError(f"step must be at least 2^-31 of the bound {profile.bound:g}, got {step!r}")
+        return grid
     if math.isinf(profile.bound):
         raise ParameterError("a profile without a finite bound needs step=, the public grid of the scores")
     return float(2.0 ** (math.floor(math.log2(profile.bound)) - _RESOLUTION_BITS))
@@ -60,7 +64,10 @@ def scores_on_grid(scores: NDArray[np.float64], step: float) -> NDArray[np.int64
 
 def sensitivity_on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.int64]:
     """⌈δ/h⌉ exactly."""
-    return np.ceil(values * (1 / step)).astype(np.int64)
+    steps = np.ceil(values * (1 / step))
+    if steps.max(initial=0.0) > _LARGEST_SENSITIVITY:
+        raise PrivateDataError("the profile is more than 2^40 steps of the scores' grid: give a larger step=")
+    return steps.astype(np.int64)
 
 
 def bound_on_grid(profile: Profile, step: float) -> int:

@@ -6,13 +6,7 @@ import numpy as np
 
 from sordino.core import PrivateDataError
 from sordino.mechanisms.selection.question import Question
-from sordino.mechanisms.selection.scores import (
-    GridScores,
-    bound_on_grid,
-    grid_step,
-    scores_on_grid,
-    sensitivity_on_grid,
-)
+from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
 
 
 def shifted_scores(question: Question) -> GridScores:
@@ -29,7 +23,9 @@ def shifted_scores(question: Question) -> GridScores:
     bound = bound_on_grid(question.profile, step)
     gap = np.zeros(question.profile.rows, dtype=np.int64)
     for _, block in question.profile.blocks():
-        gap += (bound - sensitivity_on_grid(block, step)).sum(axis=1)
+        steps = block * (1 / step)
+        # whole numbers below 2^31, at most 2^23 of them: their sum is exact in floating point too
+        gap += bound * block.shape[1] - np.ceil(steps, out=steps).sum(axis=1).astype(np.int64)
         if (gap > 1 << 60).any():
             raise PrivateDataError("the gap of the profile is too long for the grid: give a larger step=")
     scores = scores_on_grid(question.scores, step)

@@ -1,0 +1,117 @@
+"""The k most influential nodes, privately."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from sordino.core import Guarantee, ParameterError, PrivateDataError, Release, Secret, flip_edge
+from sordino.core.parameters import choice, exact, positive, probability, whole
+from sordino.graphs.graph import Graph
+from sordino.graphs.metrics import METRICS, Brokerage, Degree, Metric
+from sordino.graphs.projection import PRICE, projected
+from sordino.mechanisms import selection
+
+PROXY = "degree_proxy"
+_UNDAMPENED = ("exponential", "permute_and_flip", "report_noisy_max")
+MECHANISMS = ("auto", PROXY, *(name for name in selection.MECHANISMS if name != "smooth_noisy_max"))
+# From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does (docs/graphs.md).
+_BROKERAGE_FROM = 0.3
+
+
+def top_k(
+    graph: Graph,
+    k: int,
+    *,
+    epsilon: Any,
+    metric: str | Metric = "ego_betweenness",
+    mechanism: str = "auto",
+    max_degree: int | None = None,
+    excess: str = "refuse",
+    delta: float = 0.0,
+    sampler: str | None = None,
+    direction: str = "plus",
+) -> Release:
+    """Release the labels of k nodes with large scores, best first.
+
+    ``metric``: ego_betweenness, brokerage, degree, triangles, ego_edges, core_number, clustering, or your own `Metric`.
+    ``max_degree`` is a public bound on every degree, n − 1 unless declared smaller. It is a fact about all graphs that
+    could have been there; a graph that exceeds it is refused, or with ``excess="project"`` projected to it, which
+    is always paid for with two thirds of ε.
+    ``mechanism``: one of `sordino.select`'s, or ``degree_proxy`` (permute-and-flip on the degree, whatever the metric),
+    or ``auto``: by public parameters only, what measures best (`docs/graphs.md`).
+
+    **Guarantee**: ε-DP ((ε, δ) where composition over the k selections uses δ) for one edge added or removed between
+    existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that
+    obey it.
+    """
+    measured = METRICS[choice("metric", metric, tuple(METRICS))] if isinstance(metric, str) else metric
+    choice("mechanism", mechanism, MECHANISMS)
+    choice("excess", excess, ("refuse", "project"))
+    k = whole("k", k, least=1)
+    if k > graph.nodes:
+        raise ParameterError(f"k must be at most the number of nodes ({graph.nodes}), got {k}")
+    limit = graph.nodes - 1 if max_degree is None else whole("max_degree", max_degree, least=1)
+    positive("epsilon", epsilon)
+    probability("delta", delta, zero=True)
+    price = PRICE if excess == "project" and limit < graph.nodes - 1 else 1
+    if price > 1:
+        graph = projected(graph, limit)
+    elif int(graph.degrees.max(initial=0)) > limit:
+        raise PrivateDataError(
+            f"some node has more than max_degree = {limit} neighbours: declare a larger bound, or pass "
+            'excess="project" to drop edges beyond it (at three times the price)'
+        )
+    share = exact("epsilon", epsilon) / price
+    name, ranked = resolve(mechanism, measured, float(share) / k)
+    release = selection.top_k(
+        ranked.scores(graph),
+        k,
+        profile=ranked.profile(graph, limit),
+        epsilon=share,
+        delta=_delta_per_edge(delta, float(share), price),
+        mechanism=name,
+        monotone=ranked.monotone and name in _UNDAMPENED,
+        sampler=None if name in _UNDAMPENED else sampler,
+        direction=direction,
+        distance=flip_edge(),
+    )
+    details: Secret[dict[str, Any]] = Secret(
+        {
+            "ranked_by": ranked.name,
+            "exact": [_label(graph, index) for index in release.details.reveal()["exact"]],
+        }
+    )
+    return replace(
+        release,
+        value=[_label(graph, index) for index in release.value],
+        guarantee=release.guarantee if price == 1 else _projected_guarantee(release.guarantee, price),
+        mechanism=f"{name} on {ranked.name}",
+        details=details,
+    )
+
+
+def _delta_per_edge(delta: float, epsilon: float, price: int) -> float:
+    """What one edge of the projection may spend of δ, so that ``price`` of them spend δ (group privacy)."""
+    return delta if price == 1 else delta * math.expm1(epsilon) / math.expm1(price * epsilon) * (1 - 2.0**-40)
+
+
+def _projected_guarantee(guarantee: Guarantee, price: int) -> Guarantee:
+    theorem = f"{guarantee.theorem}; of a projection in which one edge moves at most {price}"
+    return replace(guarantee.for_changes(price), theorem=theorem)
+
+
+def resolve(mechanism: str, metric: Metric, epsilon: float) -> tuple[str, Metric]:
+    """The mechanism and the metric that it ranks by, from public parameters only."""
+    if mechanism == PROXY:
+        return "permute_and_flip", Degree()
+    if mechanism != "auto":
+        return mechanism, metric
+    if metric.name != "ego_betweenness":
+        return ("permute_and_flip" if metric.monotone else "local_dampening"), metric
+    return "permute_and_flip", Brokerage() if epsilon >= _BROKERAGE_FROM else Degree()
+
+
+def _label(graph: Graph, index: int) -> Any:
+    return index if graph.labels is None else graph.labels[index]
