@@ -110,7 +110,12 @@ class Graph:
     @classmethod
     def _from_numbered(cls, edges: NumberedEdges) -> Graph:
         offsets, neighbours, loops, duplicates = compress(edges.sources, edges.targets, edges.nodes)
-        return cls(offsets, neighbours, edges.labels, Secret(Dropped(int(loops), int(duplicates))))
+        graph = object.__new__(cls)  # rows from `compress` need no check, which takes as long as making them
+        labels = None if edges.labels is None else _read_only(edges.labels)
+        dropped = Secret(Dropped(int(loops), int(duplicates)))
+        for name, value in zip(cls.__slots__, (offsets, neighbours, labels, dropped), strict=True):
+            object.__setattr__(graph, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+        return graph
 
     @property
     def nodes(self) -> int:

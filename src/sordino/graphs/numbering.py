@@ -14,6 +14,7 @@ from sordino.core.parameters import whole
 
 _MOST_NODES = 2**31 - 2
 _NULLS = "node ids contain nulls or NaN: drop those edges before building the graph"
+_UNKNOWN = "some edges end at ids that are not among the nodes that were declared"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +39,18 @@ def number_edges(sources: Any, targets: Any, *, nodes: Any = None) -> NumberedEd
         if not len(first):
             raise ParameterError("there are no edges: give nodes= to say which nodes the graph has")
         return _occurring(first, second)
-    if hasattr(nodes, "__index__") and not isinstance(nodes, np.ndarray):
+    if is_number(nodes):
         count = node_count(nodes)
         return NumberedEdges(_in_range(first, count), _in_range(second, count), count, None)
     labels = label_array(nodes, name="nodes")
     node_count(len(labels))
     numbered = _listed(first, second, labels)
     return NumberedEdges(*numbered, len(labels), None if _are_positions(labels) else labels)
+
+
+def is_number(nodes: Any) -> bool:
+    """Whether ``nodes`` is a number of nodes, and not a list of them."""
+    return hasattr(nodes, "__index__") and not isinstance(nodes, np.ndarray)
 
 
 def node_count(value: Any) -> int:
@@ -141,17 +147,8 @@ def _in_range(ids: NDArray[Any], count: int) -> NDArray[np.int32]:
 def _listed(
     first: NDArray[Any], second: NDArray[Any], labels: NDArray[Any]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    unknown = PrivateDataError("some edges end at ids that are not among the nodes that were declared")
     if labels.dtype != object and first.dtype != object and second.dtype != object:
-        order = np.argsort(labels, kind="stable")
-        ordered = labels[order]
-        found = []
-        for ids in (first, second):
-            places = np.minimum(np.searchsorted(ordered, ids), len(labels) - 1)
-            if not np.array_equal(ordered[places], ids):
-                raise unknown
-            found.append(order[places].astype(np.int32))
-        return found[0], found[1]
+        return _look_up(first, labels), _look_up(second, labels)
     position = {label: place for place, label in enumerate(labels.tolist())}
     try:
         sources, targets = (
@@ -159,8 +156,30 @@ def _listed(
             for ids in (first, second)
         )
     except (KeyError, TypeError):
-        raise unknown from None
+        raise PrivateDataError(_UNKNOWN) from None
     return sources, targets
+
+
+def _look_up(ids: Any, labels: Any) -> NDArray[np.int32]:
+    """Positions of ids in the labels by Arrow's hash table; either may be an Arrow or a numpy array."""
+    import pyarrow
+    import pyarrow.compute
+
+    found = pyarrow.compute.index_in(pyarrow.array(ids), value_set=pyarrow.array(labels))
+    if found.null_count:
+        raise PrivateDataError(_UNKNOWN)
+    return np.asarray(found.to_numpy(), dtype=np.int32)
+
+
+def _encode(ids: Any) -> tuple[NDArray[np.int32], Any]:
+    """The distinct ids of an Arrow array in increasing order, and the position of each id among them."""
+    import pyarrow.compute
+
+    encoded = ids.dictionary_encode()
+    order = pyarrow.compute.sort_indices(encoded.dictionary)
+    place = np.empty(len(order), np.int32)
+    place[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    return place[encoded.indices.to_numpy()], encoded.dictionary.take(order)
 
 
 def _occurring(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges:
@@ -175,15 +194,17 @@ def _occurring(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges:
         seen[second] = True
         labels = np.flatnonzero(seen)
         if len(labels) == len(seen):
-            node_count(len(labels))
-            return NumberedEdges(first.astype(np.int32), second.astype(np.int32), len(labels), None)
+            return NumberedEdges(
+                first.astype(np.int32), second.astype(np.int32), node_count(len(labels)), None
+            )
         place = np.cumsum(seen, dtype=np.int32)
         place -= 1
-        sources, targets = place[first], place[second]
-    else:
-        labels = np.unique(np.concatenate([np.unique(first), np.unique(second)]))
-        sources, targets = (np.searchsorted(labels, ids).astype(np.int32) for ids in (first, second))
-    return NumberedEdges(sources, targets, node_count(len(labels)), labels)
+        return NumberedEdges(place[first], place[second], node_count(len(labels)), labels)
+    import pyarrow
+
+    positions, ordered = _encode(pyarrow.array(np.concatenate([first, second])))
+    labels = ordered.to_numpy()
+    return NumberedEdges(positions[: len(first)], positions[len(first) :], node_count(len(labels)), labels)
 
 
 def _occurring_names(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges:
@@ -207,3 +228,29 @@ def sorted_by_name(
     place[[position[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     labels = np.array(names, dtype=object)
     return NumberedEdges(place[sources], place[targets], node_count(len(names)), labels)
+
+
+def number_names(names: Any, *, nodes: Any = None) -> NumberedEdges:
+    """Find the positions of an Arrow array of names: source and target of the first edge, of the second, ….
+
+    The same as `number_edges` for names, without a Python object for each.
+    """
+    import pyarrow
+
+    if nodes is None:
+        positions, ordered = _encode(names)
+        labels = np.array(ordered.to_pylist(), dtype=object)
+    else:
+        labels = listed_names(nodes)
+        positions = _look_up(names, pyarrow.array(labels, names.type))
+    return NumberedEdges(positions[0::2].copy(), positions[1::2].copy(), node_count(len(labels)), labels)
+
+
+def listed_names(nodes: Any) -> NDArray[Any]:
+    """A list of nodes that are all text."""
+    if is_number(nodes):
+        raise ParameterError("node ids are not integers: give nodes as the list of all ids")
+    labels = label_array(nodes, name="nodes")
+    if labels.dtype != object or not all(isinstance(label, str) for label in labels):
+        raise ParameterError("node ids are text: nodes must be a list of text too")
+    return labels

@@ -14,12 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import choice
 from sordino.graphs.conversion import two_columns
 from sordino.graphs.kernels import edge_text
-from sordino.graphs.numbering import NumberedEdges, node_count, number_edges, sorted_by_name
+from sordino.graphs.numbering import (
+    NumberedEdges,
+    is_number,
+    listed_names,
+    node_count,
+    number_edges,
+    number_names,
+    sorted_by_name,
+)
 
 _GZIP, _PARQUET, _MARK = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 _SEPARATORS = re.compile(rb"[\s,;]+")
@@ -30,6 +39,7 @@ _PROBLEMS = {
     edge_text.TOO_LARGE: "an id is 2^63 or more; ids='text' reads ids as names",
     edge_text.FIELDS: "an edge is two ids, this line has another number of fields",
     edge_text.UNKNOWN: "an id is not among the nodes that were declared",
+    edge_text.EMPTY: "an id is empty",
 }
 
 
@@ -68,6 +78,8 @@ def read_edges(
         raise ParameterError(
             f"{name} is a CSV of names: say by header=True or header=False whether its first line is a header"
         )
+    if separator and b'"' in content:
+        return _quoted_names(name, content, header, separator, nodes)
     return _names(name, content, header, separator, nodes)
 
 
@@ -115,29 +127,57 @@ def _all_integers(line: bytes | None) -> bool:
 
 
 def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEdges:
-    limit = node_count(nodes) if hasattr(nodes, "__index__") and not isinstance(nodes, np.ndarray) else None
-    skipped = 0
-    text = np.frombuffer(content, np.uint8)
-    if header:
-        end = _end_of_header(content)
-        skipped = content.count(b"\n", 0, end)
-        text = text[end:]
+    # Without a limit the largest int64 is refused as unknown, which spares a check of its own.
+    limit = node_count(nodes) if is_number(nodes) else 2**63 - 1
+    text, skipped = _after_header(content, header)
     lines = edge_text.count_lines(text)
     sources, targets = np.empty(lines, np.int64), np.empty(lines, np.int64)
-    # Ids equal to 2^63 − 1 do not fit below the limit; numbering could not hold them either.
-    edges, problem, line = edge_text.parse_pairs(text, limit or 2**63 - 1, sources, targets)
-    if problem != edge_text.FINE:
-        raise PrivateDataError(f"line {skipped + line} of {name}: {_PROBLEMS[problem]}")
+    edges, problem, line = edge_text.parse_pairs(text, limit, sources, targets)
+    _check(problem, skipped + line, name)
     return number_edges(sources[:edges], targets[:edges], nodes=nodes)
 
 
-def _end_of_header(content: bytes) -> int:
+def _names(name: str, content: bytes, header: bool, separator: str | None, nodes: Any) -> NumberedEdges:
+    import pyarrow
+
+    text, skipped = _after_header(content, header)
+    offsets = np.zeros(2 * edge_text.count_lines(text) + 1, np.int64)
+    names = np.empty(len(text), np.uint8)
+    edges, problem, line = edge_text.split_pairs(text, ord(separator) if separator else 0, names, offsets)
+    _check(problem, skipped + line, name)
+    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(names)]
+    column = pyarrow.Array.from_buffers(pyarrow.large_string(), 2 * edges, buffers)
+    try:
+        column.validate(full=True)
+    except pyarrow.ArrowInvalid:
+        raise _not_text(name, content) from None
+    return number_names(column, nodes=nodes)
+
+
+def _check(problem: int, line: int, name: str) -> None:
+    if problem != edge_text.FINE:
+        raise PrivateDataError(f"line {line} of {name}: {_PROBLEMS[problem]}")
+
+
+def _after_header(content: bytes, header: bool) -> tuple[NDArray[np.uint8], int]:
+    """The bytes after the header, if there is one, and the number of lines before them."""
     end = 0
-    for line in io.BytesIO(content):
+    lines = 0
+    for line in io.BytesIO(content) if header else ():
         end += len(line)
+        lines += 1
         if line.strip() and line.strip()[:1] not in b"#%":
             break
-    return end
+    return np.frombuffer(content, np.uint8)[end:], lines
+
+
+def _not_text(name: str, content: bytes) -> PrivateDataError:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return PrivateDataError(f"line {line} of {name} is not UTF-8 text")
+    return PrivateDataError(f"{name} is not UTF-8 text")
 
 
 class _Lines:
@@ -155,13 +195,10 @@ class _Lines:
                 yield line
 
 
-def _names(name: str, content: bytes, header: bool, separator: str | None, nodes: Any) -> NumberedEdges:
+def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes: Any) -> NumberedEdges:
+    """A CSV with quotes, row by row."""
     lines = _Lines(content)
-    rows: Iterator[list[str]]
-    if separator is None:
-        rows = (line.split() for line in lines)
-    else:
-        rows = csv.reader(lines, delimiter=separator, strict=True)
+    rows = csv.reader(lines, delimiter=separator, strict=True)
     position: dict[str, int] = {}
     columns = array("i"), array("i")
     try:
@@ -169,28 +206,18 @@ def _names(name: str, content: bytes, header: bool, separator: str | None, nodes
             next(rows)
         for row in rows:
             if len(row) != 2:
-                raise PrivateDataError(
-                    f"line {lines.number} of {name}: {_PROBLEMS[edge_text.FIELDS]} ({len(row)})"
-                )
+                _check(edge_text.FIELDS, lines.number, name)
             for column, field in zip(columns, row, strict=True):
                 label = field.strip()
                 if not label:
-                    raise PrivateDataError(f"line {lines.number} of {name}: an id is empty")
+                    _check(edge_text.EMPTY, lines.number, name)
                 column.append(position.setdefault(label, len(position)))
     except UnicodeDecodeError:
-        raise PrivateDataError(f"line {_undecodable(content)} of {name} is not UTF-8 text") from None
+        raise _not_text(name, content) from None
     except csv.Error:
         raise PrivateDataError(f"line {lines.number} of {name} is not CSV: its quotes do not match") from None
     sources, targets = (np.frombuffer(column, np.int32) for column in columns)
     if nodes is None:
         return sorted_by_name(sources, targets, position)
     labels = np.array(list(position), dtype=object)
-    return number_edges(labels[sources], labels[targets], nodes=nodes)
-
-
-def _undecodable(content: bytes) -> int:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return content.count(b"\n", 0, error.start) + 1
-    return 1
+    return number_edges(labels[sources], labels[targets], nodes=listed_names(nodes))

@@ -1,4 +1,4 @@
-"""Lines of two integers to two columns, one byte at a time, with the line on which it fails."""
+"""Lines of two integers or two names to columns, one byte at a time, with the line on which it fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sordino.graphs.kernels.compiled import compiled
 
-FINE, NOT_AN_INTEGER, NEGATIVE, TOO_LARGE, FIELDS, UNKNOWN = range(6)
+FINE, NOT_AN_INTEGER, NEGATIVE, TOO_LARGE, FIELDS, UNKNOWN, EMPTY = range(7)
 
 _NEWLINE, _MINUS, _ZERO, _NINE, _COMMA, _SEMICOLON, _HASH, _PERCENT = (ord(c) for c in "\n-09,;#%")
 _TAB, _RETURN, _SPACE = (ord(c) for c in "\t\r ")
@@ -30,9 +30,14 @@ def count_lines(text: Bytes) -> int:
 
 @compiled
 def _skip_blanks(text: Bytes, place: int) -> int:
-    while place < len(text) and (text[place] == _SPACE or text[place] == _TAB or text[place] == _RETURN):
+    while place < len(text) and _is_blank(text[place]):
         place += 1
     return place
+
+
+@compiled
+def _is_blank(byte: int) -> bool:
+    return byte in (_SPACE, _TAB, _RETURN)
 
 
 @compiled
@@ -52,14 +57,7 @@ def _integer(text: Bytes, place: int) -> tuple[Any, int, int]:
         return value, place, NOT_AN_INTEGER
     if place < len(text):
         after = text[place]
-        if (
-            after != _SPACE
-            and after != _TAB
-            and after != _RETURN
-            and after != _NEWLINE
-            and after != _COMMA
-            and after != _SEMICOLON
-        ):
+        if not (_is_blank(after) or after in (_NEWLINE, _COMMA, _SEMICOLON)):
             return value, place, NOT_AN_INTEGER
     return value, place, NEGATIVE if negative else FINE
 
@@ -109,5 +107,61 @@ def parse_pairs(
             return edges, UNKNOWN, line
         sources[edges] = source
         targets[edges] = target
+        edges += 1
+    return edges, FINE, line
+
+
+@compiled
+def split_pairs(
+    text: Bytes, separator: int, names: Bytes, offsets: NDArray[np.int64]
+) -> tuple[int, int, int]:
+    """Copy names to ``names``, source and target in turn, and their ends to ``offsets`` from place 1 on.
+
+    Returns the number of edges, the problem and its line as `parse_pairs` does. ``separator`` is a byte, or 0 for
+    blanks. Blanks around a name are left out, and there are no quotes.
+    """
+    edges = 0
+    line = 0
+    place = 0
+    size = len(text)
+    written = 0
+    while place < size:
+        line += 1
+        end = place
+        while end < size and text[end] != _NEWLINE:
+            end += 1
+        begin = place
+        place = end + 1
+        while begin < end and _is_blank(text[begin]):
+            begin += 1
+        while end > begin and _is_blank(text[end - 1]):
+            end -= 1
+        if begin == end or text[begin] == _HASH or text[begin] == _PERCENT:
+            continue
+        fields = 0
+        while begin <= end:
+            stop = begin
+            while stop < end and not (_is_blank(text[stop]) if separator == 0 else text[stop] == separator):
+                stop += 1
+            fields += 1
+            if fields > 2:
+                return edges, FIELDS, line
+            low, high = begin, stop
+            while low < high and _is_blank(text[low]):
+                low += 1
+            while high > low and _is_blank(text[high - 1]):
+                high -= 1
+            if low == high:
+                return edges, EMPTY, line
+            for byte in range(low, high):
+                names[written] = text[byte]
+                written += 1
+            offsets[2 * edges + fields] = written
+            begin = stop + 1
+            if separator == 0:
+                while begin < end and _is_blank(text[begin]):
+                    begin += 1
+        if fields != 2:
+            return edges, FIELDS, line
         edges += 1
     return edges, FINE, line

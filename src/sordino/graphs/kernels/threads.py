@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Run = Callable[[int, int], None]
 
 _RANGES_PER_THREAD = 64
+_WORTH_THREADS = 1e5  # below it, starting threads takes longer than the loop
 _QUIET_SECONDS = 1.0
 _TICK_SECONDS = 0.1
 
@@ -37,6 +38,9 @@ def run_in_threads(
     """
     nodes = len(work)
     if not nodes:
+        return
+    if work.sum() < _WORTH_THREADS:
+        prepare()(0, nodes)
         return
     threads = min(available_threads(), nodes)
     ranges = _equal_ranges(work, threads * _RANGES_PER_THREAD)
