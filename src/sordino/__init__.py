@@ -48,12 +48,14 @@ _HOME = {
     "quantile_law": "stats",
     "select_record_at_percentile": "stats",
 }
-_PACKAGES = ("audit", "core", "mechanisms", "sampling", "sensitivity", "stats", "testing")
+_PACKAGES = ("audit", "core", "graphs", "mechanisms", "sampling", "sensitivity", "stats", "testing")
 
 __all__ = [*_HOME, *_PACKAGES, "__version__"]
 
 if TYPE_CHECKING:
     from sordino import audit as audit
+    from sordino import graphs as graphs
+    from sordino import stats as stats
     from sordino.core import CalibrationError as CalibrationError
     from sordino.core import Distance as Distance
     from sordino.core import Guarantee as Guarantee

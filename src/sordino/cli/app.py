@@ -14,9 +14,11 @@ import typer
 
 from sordino.cli.audit import audit
 from sordino.cli.compare import compare
+from sordino.cli.count import count
 from sordino.cli.demo import demo
 from sordino.cli.quantile import quantile
 from sordino.cli.select import select
+from sordino.cli.topk import topk
 from sordino.core import PrivateDataError, SordinoError
 
 BAD_INPUT = 2
@@ -34,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # its traceback would show local variables, that is, data
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, select, quantile, compare, audit):
+for command in (demo, select, quantile, topk, count, compare, audit):
     app.command()(command)
 
 
@@ -68,6 +70,8 @@ def root(
           --sensitivity 1 --epsilon 1
       sordino quantile pay.csv --column salary -q 0.5 \\
           --bounds 0 200000 --step 100 --epsilon 0.5
+      sordino topk friends.txt -k 10 --epsilon 1
+      sordino count friends.txt triangles --epsilon 1
 
     Every command has --json (one document on standard output) and --help.
     Exit codes: 0 done, 1 an audit fails, 2 bad input, 3 the data breaks

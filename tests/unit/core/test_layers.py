@@ -19,8 +19,9 @@ ALLOWED = {
     "mechanisms": {"core", "sampling", "sensitivity"},
     "audit": {"core", "sampling", "sensitivity"},
     "stats": {"core", "sampling", "sensitivity", "mechanisms"},
+    "graphs": {"core", "sampling", "sensitivity", "mechanisms"},
     "testing": {"core", "sampling", "sensitivity", "mechanisms", "audit", "stats"},
-    "cli": {"core", "sampling", "sensitivity", "mechanisms", "audit", "stats", "testing"},
+    "cli": {"core", "sampling", "sensitivity", "mechanisms", "audit", "stats", "graphs", "testing"},
 }
 OPTIONAL = {"psycopg", "pyspark", "sklearn", "networkx", "z3", "fastapi", "mpyc", "opendp"}
 

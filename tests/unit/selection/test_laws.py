@@ -69,7 +69,7 @@ def test_permute_and_flip_law_of_many_equals_the_recursion(size):
 
 
 @pytest.mark.parametrize("size", [97, 120, 5000])
-@pytest.mark.parametrize("lead", [0.0, 1e-9, 1.0, 80.0, 1e4])
+@pytest.mark.parametrize("lead", [0.0, 1e-9, 1.0, 74.0, 78.0, 80.0, 84.0, 1e4])
 def test_permute_and_flip_law_of_a_clear_leader(size, lead):
     scores = np.full(size, -lead)
     scores[3] = 0.0

@@ -1,0 +1,85 @@
+"""`sordino topk`: release the most influential nodes of a graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from sordino.cli.output import print_json
+
+
+class Excess(StrEnum):
+    """What to do with a node of more neighbours than declared."""
+
+    REFUSE = "refuse"
+    PROJECT = "project"
+
+
+def topk(
+    file: Annotated[
+        str, typer.Argument(help="Edge list: text, CSV (also .gz) or Parquet, two columns of node labels.")
+    ],
+    k: Annotated[int, typer.Option("-k", "--k", help="How many nodes to release.")],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")
+    ],
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="ego_betweenness, brokerage, degree, triangles, ego_edges, core_number or clustering."
+        ),
+    ] = "ego_betweenness",
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            help="auto (by public parameters only), degree_proxy, exponential, permute_and_flip, report_noisy_max, "
+            "local_dampening, shifted_dampening or inverse_sensitivity."
+        ),
+    ] = "auto",
+    max_degree: Annotated[
+        int | None,
+        typer.Option(help="Public bound on every degree; the number of nodes less one unless declared."),
+    ] = None,
+    excess: Annotated[
+        Excess,
+        typer.Option(
+            help="A node above max-degree: refuse the graph, or project it at three times the price."
+        ),
+    ] = Excess.REFUSE,
+    delta: Annotated[float, typer.Option(help="Allows cheaper composition over many nodes.")] = 0.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False,
+) -> None:
+    """Release the labels of k influential nodes, best first, and the guarantee.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino topk friends.txt -k 10 --epsilon 1
+      sordino topk friends.csv.gz -k 5 --epsilon 0.5 --metric triangles
+      sordino topk friends.parquet -k 20 --epsilon 3 \\
+          --max-degree 500 --excess project --json
+
+    One edge is protected; the set of nodes is public.
+    """
+    from sordino.graphs import Graph, top_k
+
+    release = top_k(
+        Graph.read(file),
+        k,
+        epsilon=epsilon,
+        metric=metric,
+        mechanism=mechanism,
+        max_degree=max_degree,
+        excess=excess.value,
+        delta=delta,
+    )
+    if as_json:
+        print_json({"metric": metric, "k": k} | release.to_dict())
+        return
+    for label in release.value:
+        print(label)
+    print(f"{release.mechanism}: {release.guarantee}")
