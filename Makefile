@@ -24,11 +24,11 @@ check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/golden tests/property
+	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
 
 test: check ## everything: check, the exhaustive proofs, the zoo, the command line
-	$(BIN)/pytest -n auto -m "slow" tests/unit tests/golden tests/property
-	$(BIN)/pytest -n auto tests/exact tests/statistical tests/e2e
+	$(BIN)/pytest -n auto -m "slow" tests/unit tests/property
+	$(BIN)/pytest -n auto tests/oracles tests/exact tests/statistical tests/e2e
 
 bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
 	$(BIN)/python benchmarks/run.py
