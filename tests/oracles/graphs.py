@@ -3,8 +3,8 @@
 Neighbours differ in one edge, added or removed between existing nodes; the node set is fixed.
 
 The first half reads each metric off its definition for one graph, a frozenset of edges (i, j), i < j, as
-`universe.graphs` makes them. The second half holds a metric for *all* graphs on n nodes at once: graph g has edge number
-e of `edge_list(n)` iff bit e of g is set, so that flipping an edge is g ^ (1 << e).
+`universe.graphs` makes them. The second half holds a metric for *all* graphs on n nodes at once: graph g has edge
+number e of `edge_list(n)` iff bit e of g is set, so that flipping an edge is g ^ (1 << e).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _shortest_paths(graph: Graph, source: int) -> tuple[dict[int, int], dict[int
 def hub_tolerant_betweenness(graph: Graph, v: int, price: Fraction) -> Fraction:
     """Most that EBC can be when nodes may be ignored as ways round v, each for `price` times the degree of v.
 
-    No price at all leaves the open wedges; from a price of half the degree on it is EBC itself.
+    At price 0 it is the number of open wedges, from (d - 1)/4 on EBC itself.
     """
     near = sorted(neighbours(graph, v))
     choices = itertools.chain.from_iterable(itertools.combinations(near, k) for k in range(len(near) + 1))
@@ -166,7 +166,7 @@ def most_triangles_on_an_edge_after_one_addition(graph: Graph, nodes: int) -> in
 
 
 def project(graph: Graph, bound: int, order: Sequence[Edge]) -> Graph:
-    """Keep an edge iff it is among the first `bound` edges at each of its ends, in a fixed public order of all pairs."""
+    """Keep an edge iff it is among the first `bound` edges at each of its ends, in a public order of all pairs."""
     seen: dict[int, int] = {}
     kept = set()
     for i, j in order:
