@@ -49,6 +49,10 @@ def topk(
         ),
     ] = Excess.REFUSE,
     delta: Annotated[float, typer.Option(help="Allows cheaper composition over many nodes.")] = 0.0,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether a CSV of names begins with a line of column names."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
     ] = False,
@@ -68,7 +72,7 @@ def topk(
     from sordino.graphs import Graph, top_k
 
     release = top_k(
-        Graph.read(file),
+        Graph.read(file, header=header),
         k,
         epsilon=epsilon,
         metric=metric,
