@@ -36,7 +36,7 @@ _INTEGER = re.compile(rb"-?[0-9]+")
 _PROBLEMS = {
     edge_text.NOT_AN_INTEGER: "an id is not a whole number; ids='text' reads ids as names",
     edge_text.NEGATIVE: "an id is negative; ids must be >= 0, or be read as names by ids='text'",
-    edge_text.TOO_LARGE: "an id is 2^63 or more; ids='text' reads ids as names",
+    edge_text.TOO_LARGE: "an id is 2^63 − 1 or more; ids='text' reads ids as names",
     edge_text.FIELDS: "an edge is two ids, this line has another number of fields",
     edge_text.UNKNOWN: "an id is not among the nodes that were declared",
     edge_text.EMPTY: "an id is empty",
@@ -127,7 +127,6 @@ def _all_integers(line: bytes | None) -> bool:
 
 
 def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEdges:
-    # Without a limit the largest int64 is refused as unknown, which spares a check of its own.
     limit = node_count(nodes) if is_number(nodes) else 2**63 - 1
     text, skipped = _after_header(content, header)
     lines = edge_text.count_lines(text)
@@ -144,13 +143,16 @@ def _names(name: str, content: bytes, header: bool, separator: str | None, nodes
     offsets = np.zeros(2 * edge_text.count_lines(text) + 1, np.int64)
     names = np.empty(len(text), np.uint8)
     edges, problem, line = edge_text.split_pairs(text, ord(separator) if separator else 0, names, offsets)
+    if problem != edge_text.FINE:
+        _check_text(name, content)  # a file in another encoding has lines of any number of fields
     _check(problem, skipped + line, name)
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(names)]
     column = pyarrow.Array.from_buffers(pyarrow.large_string(), 2 * edges, buffers)
     try:
         column.validate(full=True)
     except pyarrow.ArrowInvalid:
-        raise _not_text(name, content) from None
+        _check_text(name, content)
+        raise PrivateDataError(f"{name} is not UTF-8 text") from None
     return number_names(column, nodes=nodes)
 
 
@@ -171,13 +173,12 @@ def _after_header(content: bytes, header: bool) -> tuple[NDArray[np.uint8], int]
     return np.frombuffer(content, np.uint8)[end:], lines
 
 
-def _not_text(name: str, content: bytes) -> PrivateDataError:
+def _check_text(name: str, content: bytes) -> None:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return PrivateDataError(f"line {line} of {name} is not UTF-8 text")
-    return PrivateDataError(f"{name} is not UTF-8 text")
+        raise PrivateDataError(f"line {line} of {name} is not UTF-8 text") from None
 
 
 class _Lines:
@@ -197,6 +198,7 @@ class _Lines:
 
 def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes: Any) -> NumberedEdges:
     """A CSV with quotes, row by row."""
+    _check_text(name, content)
     lines = _Lines(content)
     rows = csv.reader(lines, delimiter=separator, strict=True)
     position: dict[str, int] = {}
@@ -212,8 +214,6 @@ def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes
                 if not label:
                     _check(edge_text.EMPTY, lines.number, name)
                 column.append(position.setdefault(label, len(position)))
-    except UnicodeDecodeError:
-        raise _not_text(name, content) from None
     except csv.Error:
         raise PrivateDataError(f"line {lines.number} of {name} is not CSV: its quotes do not match") from None
     sources, targets = (np.frombuffer(column, np.int32) for column in columns)

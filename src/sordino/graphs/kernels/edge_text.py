@@ -49,7 +49,7 @@ def _integer(text: Bytes, place: int) -> tuple[Any, int, int]:
     begin = place
     while place < len(text) and _ZERO <= text[place] <= _NINE:
         digit = np.int64(text[place]) - _ZERO
-        if value > _TENTH or (value == _TENTH and digit > 7):
+        if value > _TENTH or (value == _TENTH and digit > 6):
             return value, place, TOO_LARGE
         value = value * 10 + digit
         place += 1

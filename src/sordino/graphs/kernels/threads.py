@@ -94,7 +94,7 @@ def _wait(
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, force_terminal=True if progress else None)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
