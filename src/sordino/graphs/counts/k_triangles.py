@@ -78,7 +78,8 @@ class KTriangleCount(SubgraphCount):
     """A SubgraphCount that is also released by levels of a_H (*levels*: (ε, δ)).
 
     Levels are smooth Laplace noise over the chain of a_H; where they do not pay, by public parameters, they are
-    plain Laplace noise and ε-DP. The ladder over the same bound is pure and measures better (`docs/graphs.md`).
+    plain Laplace noise and ε-DP. The ladder over the same bound is pure and had less error on all graphs measured
+    at δ = 10⁻⁶ (by a fifth on Enron); levels have less where δ is large and edges hold few triangles.
     """
 
     @property

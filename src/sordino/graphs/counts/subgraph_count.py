@@ -35,7 +35,9 @@ class SubgraphCount:
     *ladder*, *zhang_ladder*, *student_t*, *cauchy* (ε-DP), *laplace*, *lln* ((ε, δ)), and *global* (ε-DP, discrete
     Laplace with the global sensitivity; Laplace on the lattice where the step is not 1).
     Without a mechanism: ladder, or global where even on the graph without edges, whose profile is public, the
-    ladder's expected error is not below that of global. That depends on n, k and ε alone.
+    ladder's expected error is not below that of global. That depends on n, k and ε alone. On ca-GrQc, Facebook and
+    Enron at ε = 0.1 and 1 the ladder has the least expected error for triangles, 2- and 3-stars and 2- and 3-triangles,
+    but for ca-GrQc at ε = 0.1, where student_t is up to 5 % better in three of them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""LadderLaw: the exact law of a ladder of rungs around a whole number, and an exact draw from it."""
+"""Rungs around a whole number: LadderLaw, their exact law, and an exact draw from it."""
 
 from __future__ import annotations
 
