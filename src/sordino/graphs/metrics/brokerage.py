@@ -7,23 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import flip_edge
+from sordino.core import ParameterError, flip_edge
+from sordino.core.parameters import number
 from sordino.graphs.codegree import triangles_per_node
 from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
 
 _GRID = 2.0**20
-# One edge raises two scores by at most 1 and lowers others by at most 1/d, d ≥ 2; two steps pay for the rounding.
-_SPREAD = 1.5 + 2 / _GRID
 
 
 @dataclass(frozen=True, slots=True)
 class Brokerage:
     """g(d, W), with W the pairs of neighbours of v that are not adjacent: what ego betweenness counts, unweighted.
 
-    With ρ₀ = ``density`` in (0, 1]: g = √(2ρ₀W) where 2W ≥ ρ₀d², and d − √((1 − ρ₀)(d² − 2W)) below. An edge at v
-    raises its score by 0 to 1, an edge between two of its neighbours lowers it by at most 1/d ≤ 1/2, and others do not
-    matter: the changes of all scores lie within 1.5 of one another, whatever the graph, its degrees or its size.
+    With ρ₀ = ``density`` in (0, 1]: g = √(2ρ₀W) where 2W ≥ ρ₀d², and d − √((1 − ρ₀)(d² − 2W)) below; the score is
+    max(g, κ) with κ = ``floor`` ≥ 2. An edge at v raises its score by 0 to 1. An edge between two of its neighbours
+    lowers it by at most 1/d, and only if it is above κ, hence d ≥ κ; others do not matter. So the changes of all
+    scores lie within 1 + 1/κ of one another, whatever the graph, its degrees or its size.
     On nodes with 2W ≥ ρ₀d² (hubs of sparse graphs) it has exactly the order of W; ρ₀ = 1 gives the degree.
 
     **Proof**: the pieces meet at g = ρ₀d, and g grows with d and with W. An edge at v brings W to at most W + d, and
@@ -33,19 +33,27 @@ class Brokerage:
     **Numerics**: rounded down to 2⁻²⁰, paid for in the spread.
     """
 
-    density: float = 0.5
+    density: float = 0.65
+    floor: float = 4.0
     name: str = "brokerage"
     monotone: bool = True  # in the sense that counts: all changes lie within the bound of one another
 
+    def __post_init__(self) -> None:
+        if not 0 < number("density", self.density) <= 1:
+            raise ParameterError(f"density must be in (0, 1], got {self.density!r}")
+        if number("floor", self.floor) < 2:
+            raise ParameterError(f"floor must be >= 2, got {self.floor!r}")
+
     def scores(self, graph: Graph) -> NDArray[np.float64]:
-        """g(d, W) of every node."""
+        """max(g(d, W), κ) of every node."""
         degrees = graph.degrees.astype(np.float64)
         wedges = degrees * (degrees - 1) / 2 - triangles_per_node(graph)
         dense = degrees - np.sqrt((1 - self.density) * (degrees**2 - 2 * wedges))
         sparse = np.sqrt(2 * self.density * wedges)
         score = np.where(2 * wedges >= self.density * degrees**2, sparse, dense)
+        score = np.maximum(score, self.floor)
         return np.asarray(np.floor(score * _GRID) / _GRID, dtype=np.float64)
 
     def profile(self, graph: Graph, max_degree: int) -> Profile:
-        """1.5 at every distance: the spread of all changes, which is what a selection pays for."""
-        return Profile.constant(_SPREAD, distance=flip_edge())
+        """1 + 1/κ at every distance: the spread of all changes, which is what a selection pays for."""
+        return Profile.constant(1 + 1 / self.floor + 2 / _GRID, distance=flip_edge())
