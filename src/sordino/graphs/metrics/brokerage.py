@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, flip_edge
-from sordino.core.parameters import number
+from sordino.core.parameters import non_negative, number
 from sordino.graphs.codegree import triangles_per_node
 from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
@@ -21,9 +21,9 @@ class Brokerage:
     """g(d, W), with W the pairs of neighbours of v that are not adjacent: what ego betweenness counts, unweighted.
 
     With ρ₀ = ``density`` in (0, 1]: g = √(2ρ₀W) where 2W ≥ ρ₀d², and d − √((1 − ρ₀)(d² − 2W)) below; the score is
-    max(g, κ) with κ = ``floor`` ≥ 2. An edge at v raises its score by 0 to 1. An edge between two of its neighbours
-    lowers it by at most 1/d, and only if it is above κ, hence d ≥ κ; others do not matter. So the changes of all
-    scores lie within 1 + 1/κ of one another, whatever the graph, its degrees or its size.
+    max(g, κ) with κ = ``floor``. An edge at v raises its score by 0 to 1. An edge between two of its neighbours
+    lowers it by at most 1/d, and only if it is above κ, hence d > κ; d is at least 2, and other edges do not matter.
+    So the changes of all scores lie within 1 + min(1/κ, 1/2) of one another, whatever the graph or its size.
     On nodes with 2W ≥ ρ₀d² (hubs of sparse graphs) it has exactly the order of W; ρ₀ = 1 gives the degree.
 
     **Proof**: the pieces meet at g = ρ₀d, and g grows with d and with W. An edge at v brings W to at most W + d, and
@@ -41,8 +41,7 @@ class Brokerage:
     def __post_init__(self) -> None:
         if not 0 < number("density", self.density) <= 1:
             raise ParameterError(f"density must be in (0, 1], got {self.density!r}")
-        if number("floor", self.floor) < 2:
-            raise ParameterError(f"floor must be >= 2, got {self.floor!r}")
+        non_negative("floor", self.floor)
 
     def scores(self, graph: Graph) -> NDArray[np.float64]:
         """max(g(d, W), κ) of every node."""
@@ -55,5 +54,5 @@ class Brokerage:
         return np.asarray(np.floor(score * _GRID) / _GRID, dtype=np.float64)
 
     def profile(self, graph: Graph, max_degree: int) -> Profile:
-        """1 + 1/κ at every distance: the spread of all changes, which is what a selection pays for."""
-        return Profile.constant(1 + 1 / self.floor + 2 / _GRID, distance=flip_edge())
+        """1 + min(1/κ, 1/2) at every distance: the spread of all changes, which is what a selection pays for."""
+        return Profile.constant(1 + 1 / max(self.floor, 2.0) + 2 / _GRID, distance=flip_edge())
