@@ -130,7 +130,9 @@ def test_version_and_bare_call(sordino):
     assert "Usage: sordino" in bare.out
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("select",), ("quantile",), ("compare",), ("audit",), ("topk",), ("count",)])
+@pytest.mark.parametrize(
+    "command", [(), ("demo",), ("select",), ("quantile",), ("compare",), ("audit",), ("topk",), ("count",)]
+)
 def test_every_help_teaches_by_examples(sordino, command):
     result = sordino(*command, "--help")
     assert result.code == 0

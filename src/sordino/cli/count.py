@@ -33,7 +33,9 @@ def count(
     ] = None,
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="Whether a CSV of names begins with a line of column names."),
+        typer.Option(
+            "--header/--no-header", help="Whether a CSV of names begins with a line of column names."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
@@ -57,7 +59,13 @@ def count(
     from sordino.graphs import count as release_count
 
     release = release_count(
-        Graph.read(file, header=header), what, epsilon=epsilon, delta=delta, mechanism=mechanism, k=k, max_degree=max_degree
+        Graph.read(file, header=header),
+        what,
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        k=k,
+        max_degree=max_degree,
     )
     if as_json:
         print_json({"what": what} | release.to_dict())

@@ -51,7 +51,9 @@ def topk(
     delta: Annotated[float, typer.Option(help="Allows cheaper composition over many nodes.")] = 0.0,
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="Whether a CSV of names begins with a line of column names."),
+        typer.Option(
+            "--header/--no-header", help="Whether a CSV of names begins with a line of column names."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
