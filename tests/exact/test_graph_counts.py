@@ -315,7 +315,7 @@ def with_rate(law, rate):
         original = law(g)
         rungs = original.rungs
         widths = np.diff(rungs.ends).tolist()
-        faster = Rungs(widths, rungs.top, Fraction(rate), cells=rungs.cells, atom=rungs.atom)
+        faster = Rungs(widths, rungs.top, Fraction(rate), cells=rungs.cells)
         return LadderLaw(original.value, faster, original.multiple)
 
     return mutant

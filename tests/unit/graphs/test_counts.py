@@ -216,6 +216,26 @@ def test_the_zhang_ladder_is_its_definition():
     assert law.expected_error() == pytest.approx(error, rel=1e-9)
 
 
+@pytest.mark.parametrize("variant", ["smooth", "zhang"])
+def test_a_large_budget_gives_the_value_itself(variant):
+    profile = Profile.from_function(lambda t: np.minimum(400 + t, 30_000), bound=30_000)
+    errors = [ladder_law(0, profile, epsilon=e, variant=variant).expected_error() for e in (5, 20, 80, 3000)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[1] < 10
+    assert errors[2] < 1e-9
+    law = ladder_law(7, profile, epsilon=3000.0, variant=variant)
+    assert {law.draw() for _ in range(20)} == {7}
+    assert np.exp(law.log_masses(*law.window())).sum() == pytest.approx(1)
+
+
+def test_a_bound_that_is_no_whole_number_is_reached_alike_by_all_ladders():
+    """Past its list a ladder has the width that listed steps at the bound have."""
+    listed = ladder_law(0, Profile.from_table([0.5, 2.3, 2.3, 2.3], bound=2.3), epsilon=1.0, variant="zhang")
+    bare = ladder_law(0, Profile.from_table([0.5], bound=2.3), epsilon=1.0, variant="zhang")
+    assert listed.rungs.ends == bare.rungs.ends
+    assert listed.rungs.top == bare.rungs.top == 5
+
+
 def test_smooth_rungs_grow_by_e_to_the_beta_at_most_and_bound_the_profile():
     beta = 0.15
     law = ladder_law(0, STEEP, epsilon=1.5, beta=beta)

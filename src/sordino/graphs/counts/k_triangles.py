@@ -79,7 +79,7 @@ class KTriangleCount(SubgraphCount):
 
     Levels are smooth Laplace noise over the chain of a_H; where they do not pay, by public parameters, they are
     plain Laplace noise and ε-DP. The ladder over the same bound is pure and had less error on all graphs measured
-    at δ = 10⁻⁶ (by a fifth on Enron); levels have less where δ is large and edges hold few triangles.
+    at δ = 10⁻⁶ (a tenth to a sixth less on Enron); levels have less where δ is large and edges hold few triangles.
     """
 
     @property

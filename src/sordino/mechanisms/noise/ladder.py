@@ -45,10 +45,10 @@ def add_ladder_noise(
 ) -> Release:
     """Release a whole number by a ladder of rungs as wide as its sensitivity at distance 0, 1, 2, …
 
-    **Guarantee**: ε-DP for the distance of the profile. With rung widths w(0) <= w(1) <= …, an outcome y lies
-    on rung D(x, y), the least i with |y - f(x)| <= w(0) + … + w(i-1), and has mass e^{-rD}/Z(x).
-    (1) D moves by at most 1 between neighbours if w is admissible, w_x(t) <= w_y(t+1): |y - f(x')| is at most
-    w'(0) + w(0) + … + w(i-1) <= w'(0) + w'(1) + … + w'(i).
+    **Guarantee**: ε-DP for the distance of the profile. With widths w(0) <= w(1) <= …, an outcome y lies on rung
+    D(x, y), the least i with |y - f(x)| <= ½ + w(0) + … + w(i-1), and has density e^{-rD}/Z(x).
+    (1) D moves by at most 1 between neighbours if w is admissible, w(t) <= w'(t+1): |y - f(x')| is at most
+    ½ + w'(0) + w(0) + … + w(i-1) <= ½ + w'(0) + w'(1) + … + w'(i).
     (2) *zhang*: Z(x') <= e^r·Z(x), since w'(t) <= w(t+1) shifts the sum by one rung; so r = ε/2.
     *smooth* (default): widths with w(t+1) <= e^β·w(t) besides give w'(t) <= w(t+1) <= e^β·w(t), hence
     Z(x') <= e^β·Z(x); so **r = ε - β**. From any admissible profile such widths are w(t) = max(δ(t),
@@ -57,9 +57,9 @@ def add_ladder_noise(
 
     **Requires**: an admissible one-row profile with a finite bound, for a value that is a whole number in every
     database. ε, β, variant and step are public.
-    **Source**: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (zhang: rung 0 is the value alone); the smooth
-    ladder is derived here. As a dampening: LD with the utility -|y - f(x)|.
-    **Numerics**: widths are whole numbers of cells (1 for zhang, at most β/16 for smooth), rounded up, and e^{-β}
+    **Source**: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (zhang: rung 0 is the value alone, after rounding
+    to whole numbers); the smooth ladder is derived here. As a dampening: LD with the utility -|y - f(x)|.
+    **Numerics**: widths are whole numbers of cells (½ for zhang, at most β/16 for smooth), rounded up, and e^{-β}
     is rounded up to a rational, so that both conditions hold exactly; from a public horizon on δ is taken as its
     bound, which is admissible too. Draws are exact in law. Rounding cells to multiples of ``step`` is
     post-processing.
@@ -119,24 +119,23 @@ def ladder_law(
 def _zhang_rungs(profile: Profile, epsilon: float) -> Rungs:
     rate = exact("epsilon", epsilon) / 2
     horizon = math.ceil((_REST + math.log(max(2.0, profile.bound))) / float(rate))
-    return Rungs(_in_cells(profile, horizon, 1), math.ceil(profile.bound), rate, cells=1, atom=1)
+    return Rungs(_in_cells(profile, horizon, 2), math.ceil(profile.bound * 2), rate, cells=2)
 
 
 def _smooth_rungs(profile: Profile, epsilon: float, beta: float) -> Rungs:
     if beta >= epsilon:
         raise CalibrationError(f"beta must be < epsilon = {epsilon:g}, got {beta!r}")
     cells = 1 << max(1, math.ceil(math.log2(_CELLS_PER_BETA / beta)))
-    top = math.ceil(profile.bound) * cells
+    top = math.ceil(profile.bound * cells)
     widths = _in_cells(profile, math.ceil(math.log(top) / beta), cells)
     with precision(2 * _DECAY_BITS):
         rounded = float(((-arb(beta)).exp() * (1 << _DECAY_BITS)).upper())
-    decay = min(
-        math.ceil(rounded) + (1 << 12), 1 << _DECAY_BITS
-    )  # a float of this size is off by at most 2¹¹
+    # a float of this size is off by at most 2¹¹
+    decay = min(math.ceil(rounded) + (1 << 12), 1 << _DECAY_BITS)
     width = top
     for t in range(len(widths) - 1, -1, -1):
         width = widths[t] = max(widths[t], -((-decay * width) >> _DECAY_BITS))
-    return Rungs(widths, top, exact("epsilon", epsilon) - exact("beta", beta), cells=cells, atom=0)
+    return Rungs(widths, top, exact("epsilon", epsilon) - exact("beta", beta), cells=cells)
 
 
 def _in_cells(profile: Profile, horizon: int, cells: int) -> list[int]:

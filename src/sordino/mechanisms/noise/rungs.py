@@ -28,39 +28,33 @@ _ROUNDING = 1e-12
 
 
 class Rungs:
-    """Rung i = 1, 2, … holds w(i-1) cells on either side, each of weight e^{-rate·i}; rung 0 is an atom, if any.
+    """Rung 0 holds what is within ½ of the value, rung i = 1, 2, … the next w(i-1) cells on either side.
 
-    Widths past the list are ``top``, so the tail is geometric. A cell is 1/``cells``. Positions of cells are
-    counted in half cells from the value: ±(2j - 1) for j = 1, 2, … without an atom, 0 and ±2j with one.
+    A cell is 1/``cells``, an even part of 1, and has weight e^{-rate·i} on rung i. Widths past the list are ``top``, so
+    the tail is geometric. Cells are counted j = 1, 2, … away from the value on either side; the middle of cell j
+    is 2j - 1 half cells away.
     """
 
-    __slots__ = (
-        "_cumulative",
-        "atom",
-        "cells",
-        "decay",
-        "ends",
-        "rate",
-        "rate_float",
-        "tails",
-        "top",
-        "total",
-    )
+    __slots__ = ("_cumulative", "cells", "decay", "ends", "rate", "rate_float", "tails", "top", "total")
 
-    def __init__(self, widths: list[int], top: int, rate: Fraction, *, cells: int, atom: int) -> None:
+    def __init__(self, widths: list[int], top: int, rate: Fraction, *, cells: int) -> None:
         while widths and widths[-1] == top:
             widths.pop()
-        self.top, self.rate, self.cells, self.atom = top, rate, cells, atom
+        self.top, self.rate, self.cells = top, rate, cells
         self.rate_float = float(rate)
         self.decay = math.exp(-self.rate_float)
-        self.ends = list(accumulate(widths, initial=0))
+        self.ends = list(accumulate(widths, initial=cells // 2))
         # tails[i] = Σ over rungs s > i of w·e^{-rate(s - i)}, on one side
-        tails = [top / math.expm1(self.rate_float)]
+        tails = [top * self._later()]
         for width in reversed(widths):
             tails.append(self.decay * (width + tails[-1]))
         self.tails = np.array(tails[::-1])
-        self.total = atom + 2 * float(self.tails[0])
+        self.total = 2 * (self.ends[0] + float(self.tails[0]))
         self._cumulative: list[arb] = []
+
+    def _later(self) -> float:
+        """Σ of e^{-rate·i} over i = 1, 2, …"""
+        return self.decay / -math.expm1(-self.rate_float)
 
     @property
     def length(self) -> int:
@@ -120,27 +114,23 @@ class Rungs:
         return math.log(mass) - self.rate_float * float(rung) - math.log(self.total)
 
     def expected_distance(self) -> float:
-        """The mean of the distance from the value, in units of 1."""
-        offset = 0.0 if self.atom else 0.5
-        total, weight, start = 0.0, 1.0, 0
+        """The mean of the distance from the value, in units of 1, where all of rung 0 counts as the value."""
+        total, weight, start = 0.0, 1.0, self.ends[0]
         for end in self.ends[1:]:
             weight *= self.decay
             width = end - start
-            total += weight * width * (start + (width + 1) / 2 - offset)
+            total += weight * width * (start + width / 2)
             start = end
-        ratio = 1 / math.expm1(self.rate_float)
-        first = start + (self.top + 1) / 2 - offset
-        total += weight * self.top * ratio * (first + self.top * ratio)
+        later = self._later()
+        total += weight * self.top * later * (start + self.top / 2 + self.top * later)
         return float(2 * total / self.total / self.cells)
 
     def draw(self) -> int:
         """The position of one cell, in half cells from the value, exactly by its mass."""
         rung = self._draw_rung()
-        if rung == 0:
-            return 0
-        start = int(self.end(rung - 1))
+        start = int(self.end(rung - 1)) if rung else 0
         cell = start + 1 + random_below(int(self.end(rung)) - start)
-        distance = 2 * cell - (0 if self.atom else 1)
+        distance = 2 * cell - 1
         return -distance if random_bits(1) else distance
 
     def _draw_rung(self) -> int:
@@ -150,7 +140,7 @@ class Rungs:
         sums = self._cumulative
         # a guess from floats, then certainty from balls
         low, high = 0, len(sums) - 1
-        guess = uniform.midpoint() * self.total
+        guess = uniform.midpoint() * self.total / 2
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if guess < float(sums[middle]) else (middle + 1, high)
@@ -176,14 +166,14 @@ class Rungs:
         return rung
 
     def _balls(self, bits: int) -> list[arb]:
-        """Weights of rungs 0 … i for every listed rung i, and last of all rungs together."""
+        """Weights of rungs 0 … i on one side for every listed rung i, and last of all rungs together."""
         with precision(bits + _GUARD_BITS + 2 * len(self.ends).bit_length()):
             decay = (-arb(fmpq(self.rate.numerator, self.rate.denominator))).exp()
-            weight, sums = arb(1), [arb(self.atom)]
+            weight, sums = arb(1), [arb(self.ends[0])]
             for start, end in zip(self.ends, self.ends[1:], strict=False):
                 weight *= decay
-                sums.append(sums[-1] + 2 * (end - start) * weight)
-            sums.append(sums[-1] + 2 * self.top * weight * decay / (1 - decay))
+                sums.append(sums[-1] + (end - start) * weight)
+            sums.append(sums[-1] + self.top * weight * decay / (1 - decay))
         return sums
 
 
@@ -208,15 +198,15 @@ class LadderLaw:
         return Fraction(self.multiple)
 
     def expected_error(self) -> float:
-        """The mean absolute error, before rounding to the step."""
+        """The mean absolute error at step 1; exact where rungs are whole numbers, else within the rounding."""
         return self.rungs.expected_distance()
 
     def window(self) -> tuple[int, int]:
         """Indices (first, last), both included, that hold all but about 1e-15 of the mass, or 2¹⁶ on either side."""
         rungs = self.rungs
-        logs = (
-            np.log(rungs.tails) - rungs.rate_float * np.arange(rungs.length + 1) - math.log(rungs.total / 2)
-        )
+        with np.errstate(divide="ignore"):  # at a very large rate no float of mass is left past a rung
+            tails = np.log(rungs.tails)
+        logs = tails - rungs.rate_float * np.arange(rungs.length + 1) - math.log(rungs.total / 2)
         inside = np.flatnonzero(logs <= -_WINDOW_LOG_TAIL)
         if inside.size:
             last = int(inside[0])
@@ -232,16 +222,10 @@ class LadderLaw:
         start = self._edge(first)
         large = max(abs(start), abs(start + count * width), 2 * self.rungs.ends[-1]) >= _LARGEST_INT64
         edges = np.arange(count).astype(object if large else np.int64) * width + start
-        offset = 0 if self.rungs.atom else 1
-        above = -(-(edges + offset) // 2)  # the first cell of the upper side at or above each edge
-        below = (offset - edges) // 2  # the last cell of the lower side at or above it
+        above = -(-(edges + 1) // 2)  # the first cell of the upper side at or above each edge
+        below = (1 - edges) // 2  # the last cell of the lower side at or above it
         upper = self.rungs.log_mass(above[:-1], above[1:] - 1)
-        masses = np.logaddexp(upper, self.rungs.log_mass(below[1:] + 1, below[:-1]))
-        if self.rungs.atom:
-            here = (edges[:-1] <= 0) & (edges[1:] > 0)
-            atom = np.where(here.astype(bool), -math.log(self.rungs.total), -np.inf)
-            masses = np.logaddexp(masses, atom)
-        return masses
+        return np.logaddexp(upper, self.rungs.log_mass(below[1:] + 1, below[:-1]))
 
     def tail_mass(self, first: int, last: int) -> float:
         """An upper bound on the mass outside first, …, last."""
@@ -261,13 +245,8 @@ class LadderLaw:
         mine, theirs = self.rungs, getattr(other, "rungs", None)
         if not isinstance(other, LadderLaw) or not isinstance(theirs, Rungs):
             raise UnsupportedError("tail_loss compares two ladders; with another law it has no bound")
-        if (mine.rate, mine.cells, mine.top, mine.atom, self.step) != (
-            theirs.rate,
-            theirs.cells,
-            theirs.top,
-            theirs.atom,
-            other.step,
-        ):
+        own, others = (mine.rate, mine.cells, mine.top), (theirs.rate, theirs.cells, theirs.top)
+        if own != others or self.step != other.step:
             raise UnsupportedError("tail_loss compares two ladders of one rate, bound, cell and step")
         shift = (other.value - self.value) * mine.cells
         totals = math.log(theirs.total) - math.log(mine.total)
@@ -297,8 +276,7 @@ class LadderLaw:
 
     def _cells_beyond(self, first: int, last: int) -> tuple[int, int]:
         """The first cell above ``last`` on the upper side, and below ``first`` on the lower side."""
-        offset = 0 if self.rungs.atom else 1
-        return -(-(self._edge(last + 1) + offset) // 2), (offset - self._edge(first)) // 2 + 1
+        return -(-(self._edge(last + 1) + 1) // 2), (1 - self._edge(first)) // 2 + 1
 
 
 def _beginnings(rungs: Rungs, start: int, further: int) -> set[int]:
