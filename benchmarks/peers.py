@@ -16,6 +16,7 @@ ENVIRONMENTS = ROOT / ".venv-peers"
 REQUIREMENTS = {
     "opendp": ("opendp>=0.14", "numpy>=1.26"),
     "diffprivlib": ("diffprivlib>=0.6.5", "scikit-learn<1.8"),
+    "igraph": ("igraph>=0.11",),
 }
 
 
