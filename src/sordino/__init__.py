@@ -38,9 +38,11 @@ _HOME = {
     "select": "mechanisms.selection",
     "selection_law": "mechanisms.selection",
     "top_k": "mechanisms.selection",
+    "add_ladder_noise": "mechanisms.noise",
     "add_noise": "mechanisms.noise",
     "add_noise_by_levels": "mechanisms.noise",
     "advise": "mechanisms.noise",
+    "ladder_law": "mechanisms.noise",
     "noise_law": "mechanisms.noise",
     "noise_radius": "mechanisms.noise",
     "percentile_question": "stats",
@@ -70,9 +72,11 @@ if TYPE_CHECKING:
     from sordino.core import add_remove_row as add_remove_row
     from sordino.core import flip_edge as flip_edge
     from sordino.core import replace_row as replace_row
+    from sordino.mechanisms.noise import add_ladder_noise as add_ladder_noise
     from sordino.mechanisms.noise import add_noise as add_noise
     from sordino.mechanisms.noise import add_noise_by_levels as add_noise_by_levels
     from sordino.mechanisms.noise import advise as advise
+    from sordino.mechanisms.noise import ladder_law as ladder_law
     from sordino.mechanisms.noise import noise_law as noise_law
     from sordino.mechanisms.noise import noise_radius as noise_radius
     from sordino.mechanisms.selection import compare as compare
