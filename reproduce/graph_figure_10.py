@@ -93,7 +93,7 @@ def orders(more: float, less: float) -> str:
 
 
 def shown_budget(value: float) -> str:
-    return "> 10⁴" if np.isinf(value) else f"{value:.2g}"
+    return "> 10⁴" if np.isinf(value) else f"{float(f'{value:.2g}'):g}"
 
 
 def report(results: dict[str, dict[tuple[str, int], Floats]]) -> None:
@@ -131,7 +131,7 @@ def report(results: dict[str, dict[tuple[str, int], Floats]]) -> None:
         for name in names:
             mean = found[name, 10].mean(axis=1)
             at_lines.append([graph, name, *(f"{mean[place]:.2f}" for place in places)])
-    header = ["graph", "method", *(f"ε = {EPSILONS[place]:.3g}" for place in places)]
+    header = ["graph", "method", *(f"ε = {EPSILONS[place]:g}" for place in places)]
     output.rewrite("graph-figure-10-overlap", output.table(header, at_lines))
 
 

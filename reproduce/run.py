@@ -5,6 +5,13 @@ from __future__ import annotations
 import time
 
 import data
+import graph_data
+import graph_default
+import graph_figure_8
+import graph_figure_10
+import graph_levels
+import graph_scale
+import graph_table_1
 import ld_figure_7
 import ld_figure_9
 import snm_figure_7
@@ -22,6 +29,21 @@ def main() -> None:
             ("local dampening, Fig. 9", ld_figure_9.main),
             ("smooth noisy max, Fig. 7", snm_figure_7.main),
         ]
+    if graph_data.folder() is None:
+        print(
+            f"skipping the graphs (local dampening Fig. 8, Fig. 10 and Table 1, instance-based noise Ex. 22 and 23): "
+            f"{graph_data.FOLDER}/ does not hold {', '.join(graph_data.FILES.values())}\n"
+            "(looked in ../shared/data beside the repository; set SORDINO_DATA to the folder that holds it)"
+        )
+    else:
+        figures += [
+            ("local dampening, Fig. 8", graph_figure_8.main),
+            ("local dampening, Fig. 10", graph_figure_10.main),
+            ("degree or brokerage?", graph_default.main),
+            ("local dampening, Table 1", graph_table_1.main),
+            ("instance-based noise, Examples 22 and 23", graph_levels.main),
+        ]
+    figures.append(("a graph of DBLP's size", graph_scale.main))
     for title, figure in figures:
         start = time.perf_counter()
         print(f"\n== {title}", flush=True)
