@@ -10,6 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+import graph_centrality
+import graph_counts
+import graph_top_k
 import law_speed
 import noise_speed
 import peers
@@ -26,6 +29,9 @@ QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
     "selection_error": selection_error.run,
     "law_speed": law_speed.run,
     "noise_speed": noise_speed.run,
+    "graph_centrality": graph_centrality.run,
+    "graph_counts": graph_counts.run,
+    "graph_top_k": graph_top_k.run,
 }
 
 

@@ -30,7 +30,7 @@ def main() -> None:
     graph = timed("build the graph", lambda: Graph.from_edges(edges, nodes=NODES))
     timed("ego betweenness of all nodes", lambda: ego_betweenness(graph))
     timed("largest codegree of all nodes", lambda: max_codegree(graph))
-    timed("top_k, k = 10, auto", lambda: top_k(graph, 10, epsilon=1.0))
+    timed("top_k, k = 10, ε = 10, auto", lambda: top_k(graph, 10, epsilon=10.0))
     for mechanism in ("local_dampening", "shifted_dampening"):
         timed(
             f"top_k, k = 10, {mechanism} (codegree profile)",
