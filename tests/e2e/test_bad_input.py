@@ -21,7 +21,7 @@ PARAMETERS = [
     ((*GOOD, "-e", 1, "--delta", 1), "delta must be in [0, 1)"),
     ((*GOOD, "-e", 1, "--delta", -0.1), "delta must be in [0, 1)"),
     ((*VOTES, "-e", 1), "exactly one of --sensitivity X and --profile FILE"),
-    ((*VOTES, "-e", 1, "--sensitivity", 0), "bound must be > 0"),
+    ((*VOTES, "-e", 1, "--sensitivity", 0), "must be > 0"),
     ((*GOOD, "-e", 1, "--bound", 2), "--bound belongs to --profile"),
     ((*GOOD, "-e", 1, "--mechanism", "permute_and_flop"), "did you mean 'permute_and_flip'"),
     ((*GOOD, "-e", 1, "--mechanism", "local_dampening", "--sampler", "dice"), "sampler must be one of"),
@@ -199,3 +199,32 @@ def test_a_reader_that_goes_away_is_no_error(files):
     done = subprocess.run(program, stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_record_in_place_of_a_header_is_never_shown(sordino, files):
+    (files / "bare.csv").write_text("Jane Doe,98765\nJohn Roe,1\n")
+    for column in ("pay", None):
+        options = () if column is None else ("--column", column)
+        result = sordino("quantile", "bare.csv", *options, "--bounds", 0, 9, "--step", 1, "--epsilon", 1)
+        assert result.code == 2
+        assert "looks like a record" in result.err
+        assert "Jane" not in result.err
+        assert "98765" not in result.err
+
+
+def test_a_profile_without_a_header_is_refused(sordino, files):
+    (files / "bare.csv").write_text("1,2\n1,2\n")
+    result = sordino(
+        "select", "votes.csv", "--score", "votes", "--profile", "bare.csv", "--bound", 3, "--epsilon", 1
+    )
+    assert result.code == 2
+    assert "must name the columns" in result.err
+
+
+def test_errors_speak_the_language_of_the_shell(sordino, files):
+    result = sordino(
+        "quantile", "pay.csv", "--column", "salary", "--bounds", 0, 9, "--step", 1, "--epsilon", 1
+    )
+    assert result.code == 3
+    assert "--clip" in result.err
+    assert "clip=True" not in result.err

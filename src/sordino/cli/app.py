@@ -111,7 +111,20 @@ def run(arguments: list[str] | None = None) -> int:
         return _failed(_defect_message(error), DEFECT)
 
 
+# How the library's keywords are spelt on the command line.
+_SPELT = {
+    "pass clip=True": "pass --clip",
+    "say by header=True or header=False": "say by --header or --no-header",
+    'excess="project"': "--excess project",
+    "cap it with .capped(bound) or give the right bound": "give the right --bound",
+    "bound must be > 0": "the bound (--sensitivity or --bound) must be > 0",
+    "give a larger step=": "give a larger --step",
+}
+
+
 def _failed(message: str, code: int) -> int:
+    for keyword, option in _SPELT.items():
+        message = message.replace(keyword, option)
     print(f"sordino: {' '.join(message.split())}", file=sys.stderr)
     return code
 

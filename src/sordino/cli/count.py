@@ -24,7 +24,8 @@ def count(
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="ladder, student_t, cauchy, laplace, lln, levels, global; by default what measures best."
+            help="Of subgraphs: ladder, zhang_ladder, student_t, cauchy, laplace, lln or global (k_triangles also "
+            "levels); of degrees: cumulative or bins. By default what measures best."
         ),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", "--k", help="Of k_stars and k_triangles.")] = None,

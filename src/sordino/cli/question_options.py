@@ -118,11 +118,16 @@ def read_candidates(
 def _profile(table: Table, label: str | None, labels: list[str], bound: Any, distance: Distance) -> Profile:
     import numpy as np
 
+    from sordino.cli.table import is_number
     from sordino.sensitivity import Profile
 
     steps = [name for name in table.header if name != label]
     if not steps:
         raise ParameterError(f"{table.name} has no columns for δ(0), δ(1), …")
+    if any(is_number(name) for name in steps):
+        raise ParameterError(
+            f"the first line of {table.name} must name the columns (such as d0,d1); it holds numbers"
+        )
     if len(set(steps)) != len(steps):
         raise ParameterError(f"{table.name} has two columns of the same name")
     rows = np.stack([table.numbers(name) for name in steps], axis=1)

@@ -48,11 +48,29 @@ def column_of(table: Table, column: str | None, option: str) -> str:
     if column is None:
         if len(table.header) == 1:
             return table.header[0]
+        _refuse_data_as_header(table)
         raise ParameterError(f"give {option}: one of the columns of {table.name}: {', '.join(table.header)}")
+    if column not in table.header:
+        _refuse_data_as_header(table)
     choice(f"{option}: the column of {table.name}", column, table.header)
     if table.header.count(column) > 1:
         raise ParameterError(f"{option}: {table.name} has more than one column named {column!r}")
     return column
+
+
+def _refuse_data_as_header(table: Table) -> None:
+    """A first line with a number in it is a record, which no message may show."""
+    if any(is_number(name) for name in table.header):
+        raise ParameterError(f"the first line of {table.name} must name the columns; it looks like a record")
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def unreadable(path: str, error: OSError) -> ParameterError:

@@ -1,6 +1,6 @@
 """The nouns of every guarantee; standard library only."""
 
-from sordino.core.distance import Distance, add_remove_row, flip_edge, replace_row
+from sordino.core.distance import Distance, add_remove_row, checked_distance, flip_edge, replace_row
 from sordino.core.errors import (
     CalibrationError,
     MissingExtraError,
@@ -27,6 +27,7 @@ __all__ = [
     "SordinoError",
     "UnsupportedError",
     "add_remove_row",
+    "checked_distance",
     "flip_edge",
     "replace_row",
 ]

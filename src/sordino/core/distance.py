@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sordino.core.errors import ParameterError
 
@@ -46,6 +46,13 @@ class Distance:
     def per_person(self) -> bool:
         """Whether all that one person contributed counts as one change."""
         return self.unit == "user"
+
+
+def checked_distance(value: Any) -> Distance:
+    """A Distance, or an error that shows how to make one."""
+    if not isinstance(value, Distance):
+        raise ParameterError(f"distance must be a Distance such as sd.replace_row(), got {value!r}")
+    return value
 
 
 def add_remove_row() -> Distance:

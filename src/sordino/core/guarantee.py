@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from sordino.core.distance import Distance
+from sordino.core.distance import Distance, checked_distance
 from sordino.core.errors import ParameterError
 
 
@@ -23,6 +23,7 @@ class Guarantee:
     rho: float | None = None
 
     def __post_init__(self) -> None:
+        checked_distance(self.distance)
         if (self.epsilon is None) == (self.rho is None):
             raise ParameterError("a guarantee states either epsilon or rho, exactly one of them")
         loss = self.epsilon if self.rho is None else self.rho

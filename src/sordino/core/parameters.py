@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
@@ -12,12 +13,22 @@ from sordino.core.errors import ParameterError
 
 def number(name: str, value: Any) -> float:
     """A finite real number as a float."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} must be a number, got {value!r}")
-    result = float(value)
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise ParameterError(f"{name} must be a number (int, float, Fraction or Decimal), got {value!r}")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise ParameterError(f"{name} must be below 1.8e308, got a larger number") from None
     if not math.isfinite(result):
         raise ParameterError(f"{name} must be finite, got {value!r}")
     return result
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely looks like it."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False, got {value!r}")
+    return value
 
 
 def positive(name: str, value: Any) -> float:
@@ -56,24 +67,24 @@ def whole(name: str, value: Any, *, least: int) -> int:
 
 def exact(name: str, value: Any) -> Fraction:
     """A finite number without rounding: integers, fractions and floats are taken at their exact value."""
-    if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value)
-    return Fraction(number(name, value))
+    rounded = number(name, value)
+    if isinstance(value, Rational):  # numpy integers too, whose parts are numpy integers
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(value) if isinstance(value, Decimal) else Fraction(rounded)
 
 
 def as_written(name: str, value: Any) -> Fraction:
     """A finite number at the decimal that a person wrote: 0.9 is nine tenths, not the double next to it."""
-    if isinstance(value, Rational) and not isinstance(value, bool):
-        return Fraction(value)
+    if isinstance(value, Rational | Decimal):
+        return exact(name, value)
     return Fraction(repr(number(name, value)))
 
 
 def bounds(value: Any) -> tuple[float, float]:
     """A public range (lo, hi) with lo < hi."""
-    try:
-        low, high = value
-    except (TypeError, ValueError):
-        raise ParameterError(f"bounds must be a pair (lo, hi), got {value!r}") from None
+    if not hasattr(value, "__getitem__") or isinstance(value, str | bytes) or len(value) != 2:
+        raise ParameterError(f"bounds must be a pair (lo, hi), got {value!r}")
+    low, high = value
     low, high = number("lower bound", low), number("upper bound", high)
     if not low < high:
         raise ParameterError(f"bounds must have lo < hi, got ({low:g}, {high:g})")

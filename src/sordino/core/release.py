@@ -27,6 +27,10 @@ class Release:
     private: bool = True
     details: Secret[dict[str, Any]] = field(default_factory=lambda: Secret({}), compare=False, repr=False)
 
+    def __repr__(self) -> str:
+        mark = "" if self.private else f", {_NOT_PRIVATE}"
+        return f"Release({self.value!r}, {self.guarantee.loss}, {self.mechanism}{mark})"
+
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:

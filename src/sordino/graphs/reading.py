@@ -43,6 +43,9 @@ _PROBLEMS = {
 }
 
 
+_PROBE = 1 << 16
+
+
 def read_edges(
     path: str | PathLike[str], *, nodes: Any = None, header: bool | None = None, ids: str = "auto"
 ) -> NumberedEdges:
@@ -50,11 +53,17 @@ def read_edges(
     choice("ids", ids, ("auto", "integer", "text"))
     if header not in (None, True, False):
         raise ParameterError(f"header must be True, False or None, got {header!r}")
+    if not isinstance(path, str | PathLike):
+        raise ParameterError(
+            f"path must be a file name, got {type(path).__name__}; Graph.of takes data in memory"
+        )
     name = fspath(path)
     content = _content(name)
     if content.startswith(_PARQUET):
         return number_edges(*two_columns(_parquet(name, content)), nodes=nodes)
     content = content.removeprefix(_MARK)
+    if b"\0" in content[:_PROBE]:
+        raise ParameterError(f"{name} is not a text file: an edge list is UTF-8 text, gzip of it, or Parquet")
     first, second = _first_two(content)
     if first is None:
         if nodes is None:

@@ -9,15 +9,17 @@ from typing import Any
 from sordino.core import Guarantee, ParameterError, PrivateDataError, Release, Secret, flip_edge
 from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
-from sordino.graphs.metrics import METRICS, Brokerage, Degree, Metric
+from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
 from sordino.graphs.projection import PRICE, projected
 from sordino.mechanisms import selection
+from sordino.sensitivity import Profile
 
 PROXY = "degree_proxy"
 _UNDAMPENED = ("exponential", "permute_and_flip", "report_noisy_max")
 MECHANISMS = ("auto", PROXY, *(name for name in selection.MECHANISMS if name != "smooth_noisy_max"))
 # From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does (docs/graphs.md).
 _BROKERAGE_FROM = 0.3
+_HORIZON = 1024
 
 
 def top_k(
@@ -46,6 +48,10 @@ def top_k(
     existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that
     obey it.
     """
+    if not isinstance(graph, Graph):
+        raise ParameterError(f"graph must be a Graph, got {type(graph).__name__}; Graph.of converts others")
+    if not isinstance(metric, str | Metric):
+        raise ParameterError(f"metric must be a Metric or one of {', '.join(METRICS)}, got {metric!r}")
     measured = METRICS[choice("metric", metric, tuple(METRICS))] if isinstance(metric, str) else metric
     choice("mechanism", mechanism, MECHANISMS)
     choice("excess", excess, ("refuse", "project"))
@@ -68,28 +74,30 @@ def top_k(
     release = selection.top_k(
         ranked.scores(graph),
         k,
-        profile=ranked.profile(graph, limit),
+        profile=_profile(ranked, graph, limit, name),
         epsilon=share,
         delta=_delta_per_edge(delta, float(share), price),
         mechanism=name,
         monotone=ranked.monotone and name in _UNDAMPENED,
-        sampler=None if name in _UNDAMPENED else sampler,
+        sampler=sampler,
         direction=direction,
         distance=flip_edge(),
     )
-    details: Secret[dict[str, Any]] = Secret(
-        {
-            "ranked_by": ranked.name,
-            "exact": [_label(graph, index) for index in release.details.reveal()["exact"]],
-        }
-    )
+    exact_labels = list(map(graph.label_of, release.details.reveal()["exact"]))
+    details: Secret[dict[str, Any]] = Secret({"ranked_by": ranked.name, "exact": exact_labels})
     return replace(
         release,
-        value=[_label(graph, index) for index in release.value],
+        value=list(map(graph.label_of, release.value)),
         guarantee=release.guarantee if price == 1 else _projected_guarantee(release.guarantee, price),
         mechanism=f"{name} on {ranked.name}",
         details=details,
     )
+
+
+def _profile(metric: Metric, graph: Graph, limit: int, mechanism: str) -> Profile:
+    """The metric's profile; for a mechanism that holds all of it in memory, up to a public horizon."""
+    profile = metric.profile(graph, limit)
+    return profile.until(_HORIZON) if mechanism == "inverse_sensitivity" else profile
 
 
 def _delta_per_edge(delta: float, epsilon: float, price: int) -> float:
@@ -106,12 +114,12 @@ def resolve(mechanism: str, metric: Metric, epsilon: float) -> tuple[str, Metric
     """The mechanism and the metric that it ranks by, from public parameters only."""
     if mechanism == PROXY:
         return "permute_and_flip", Degree()
+    if mechanism == "shifted_dampening" and metric == EgoBetweenness():
+        return mechanism, EgoBetweenness(
+            by_codegree=False
+        )  # it ranks by its profile, and degree is the better one
     if mechanism != "auto":
         return mechanism, metric
     if metric.name != "ego_betweenness":
         return ("permute_and_flip" if metric.monotone else "local_dampening"), metric
     return "permute_and_flip", Brokerage() if epsilon >= _BROKERAGE_FROM else Degree()
-
-
-def _label(graph: Graph, index: int) -> Any:
-    return index if graph.labels is None else graph.labels[index]

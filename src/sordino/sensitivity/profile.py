@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import Distance, ParameterError, UnsupportedError, add_remove_row
+from sordino.core import Distance, ParameterError, UnsupportedError, add_remove_row, checked_distance
 from sordino.core.parameters import positive, whole
 from sordino.sensitivity.smooth_bound import SmoothBound
 
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 _BLOCK_CELLS = 1 << 23
 _MOST_STEPS = 1 << 26
+_SMALLEST_BOUND = 1e-250
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
 _ROUND_UP = 1 + 2.0**-44
 
@@ -42,12 +43,16 @@ class Profile:
     group_of: NDArray[np.intp] | None = None
     distance: Distance | None = None
 
+    def __post_init__(self) -> None:
+        if self.distance is not None:
+            checked_distance(self.distance)
+
     # -- construction ------------------------------------------------------------------------------------------
 
     @classmethod
     def constant(cls, bound: float, *, distance: Distance | None = None) -> Profile:
         """The global sensitivity at every distance."""
-        bound = positive("bound", bound)
+        bound = _checked_bound(positive("bound", bound))
         return cls(1, bound, 0, lambda start, stop: np.empty((1, 0)), distance=distance)
 
     @classmethod
@@ -79,9 +84,16 @@ class Profile:
     ) -> Profile:
         """A vectorised function of t: an array of t gives (steps,) for one row or (rows, steps)."""
         bound = _checked_bound(bound)
+        if not callable(function):
+            raise ParameterError(f"a profile function must be callable, got {type(function).__name__}")
 
         def values(start: int, stop: int) -> Floats:
-            block = np.asarray(function(np.arange(start, stop, dtype=np.int64)), dtype=np.float64)
+            try:
+                block = np.asarray(function(np.arange(start, stop, dtype=np.int64)), dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ParameterError(
+                    "a profile function must take an array of t and give an array of numbers"
+                ) from None
             block = block[None, :] if block.ndim == 1 else block
             if block.ndim != 2 or block.shape[1] != stop - start:
                 raise ParameterError(
@@ -199,10 +211,14 @@ class Profile:
 
     def __or__(self, other: Profile) -> Profile:
         """The larger of two profiles at every step."""
+        if not isinstance(other, Profile):
+            return NotImplemented
         return self._combined(other, np.maximum, max)
 
     def __and__(self, other: Profile) -> Profile:
         """The smaller of two profiles that bound the same thing."""
+        if not isinstance(other, Profile):
+            return NotImplemented
         return self._combined(other, np.minimum, min)
 
     def _combined(
@@ -274,15 +290,22 @@ def _slices(array: Floats) -> Callable[[int, int], Floats]:
 
 
 def _checked_bound(bound: float) -> float:
-    return math.inf if bound == math.inf else positive("bound", bound)
+    if isinstance(bound, float) and bound == math.inf:
+        return math.inf
+    if positive("bound", bound) < _SMALLEST_BOUND:
+        raise ParameterError(f"bound must be at least {_SMALLEST_BOUND:g}, got {bound!r}")
+    return float(bound)
 
 
 def _checked_table(table: ArrayLike, bound: float) -> tuple[Floats, float]:
     bound = _checked_bound(bound)
     try:
-        array = np.array(table, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("a profile table must be a numeric array (T,) or (candidates, T)") from None
+        array = np.asarray(table)
+    except ValueError:
+        raise ParameterError("a profile table must have rows of one length") from None
+    if array.size and array.dtype.kind not in "iuf":
+        raise ParameterError("a profile table must be a numeric array (T,) or (candidates, T)")
+    array = array.astype(np.float64)
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[0] == 0):
         raise ParameterError(f"a profile table must have shape (T,) or (candidates, T), got {array.shape}")
     array = array[None, :] if array.ndim == 1 else array

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import bounds as checked_bounds
-
-_ACCEPTED = "a list, a numpy array, or a pandas, polars or Arrow column"
+from sordino.core.parameters import flag
+from sordino.mechanisms.column import as_floats
 
 
 def bounded_column(values: Any, *, bounds: Any, clip: bool = False) -> NDArray[np.float64]:
@@ -20,7 +19,8 @@ def bounded_column(values: Any, *, bounds: Any, clip: bool = False) -> NDArray[n
     Clipping acts on every record by itself, so it changes no guarantee. Nulls and NaN are refused either way.
     """
     low, high = checked_bounds(bounds)
-    column = _as_floats(values)
+    flag("clip", clip)
+    column = as_floats("values", values)
     if not len(column):
         raise ParameterError("values are empty: there must be at least one record")
     if np.isnan(column).any():
@@ -32,23 +32,3 @@ def bounded_column(values: Any, *, bounds: Any, clip: bool = False) -> NDArray[n
             f"some values lie outside the bounds ({low:g}, {high:g}): widen them or pass clip=True"
         )
     return column
-
-
-def _as_floats(values: Any) -> NDArray[np.float64]:
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        if series.null_count():
-            raise PrivateDataError("values contain NaN or nulls: drop or fill them before asking")
-        values = series.to_numpy()
-    elif hasattr(values, "null_count") and hasattr(values, "to_numpy"):  # an Arrow array that is not chunked
-        if values.null_count:
-            raise PrivateDataError("values contain NaN or nulls: drop or fill them before asking")
-        values = values.to_numpy(zero_copy_only=False)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ParameterError(f"values must be one column ({_ACCEPTED}), got {array.ndim} axes")
-    if array.dtype == object and any(item is None for item in array):
-        raise PrivateDataError("values contain NaN or nulls: drop or fill them before asking")
-    if array.dtype.kind not in "iuf" and len(array):
-        raise ParameterError(f"values must be numbers ({_ACCEPTED}), got elements of type {array.dtype}")
-    return array.astype(np.float64)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import replace_row
+from sordino.core import ParameterError, replace_row
+from sordino.core.parameters import positive, whole
 from sordino.sensitivity import SmoothBound
+from sordino.stats.column import bounded_column
 
 Floats = NDArray[np.float64]
 
 
-def order_statistic_bound(ordered: Floats, k: int, width: float) -> SmoothBound:
-    """A smooth bound of x_(k) for values in [0, width], one value replaced.
+def order_statistic_bound(values: Any, k: int, width: float) -> SmoothBound:
+    """A smooth bound of x_(k), the k-th smallest value, for values in [0, width], one value replaced.
 
     LS at distance t is max over s = 0 … t+1 of x_(k+s) − x_(k+s−t−1), values beyond the ends being 0 and ``width``.
 
@@ -22,6 +25,11 @@ def order_statistic_bound(ordered: Floats, k: int, width: float) -> SmoothBound:
     **Numerics**: pairs further apart than ln(width/best)/β cannot win; the best right end moves monotonically with
     the left end, so a divide and conquer looks at O(T log T) pairs.
     """
+
+    k, width = whole("k", k, least=1), positive("width", width)
+    ordered = np.sort(bounded_column(values, bounds=(0.0, width)))
+    if k > len(ordered):
+        raise ParameterError(f"k must be at most the number of values ({len(ordered)}), got {k}")
 
     def smooth(beta: float) -> float:
         # From a horizon that depends on β alone the factor e^(−βt) is taken with the full width: still β-smooth.

@@ -37,6 +37,10 @@ def select_record_at_percentile(
     **Guarantee**: ε-DP for one record's value replaced; the number of records and their order are public.
     ``options`` go to `sordino.select` (sampler, direction, noise, …).
     """
+    if "profile" in options:
+        raise ParameterError(
+            "profile= is not accepted here: the exact profile is computed from the values and bounds"
+        )
     scores, profile = percentile_question(values, p, bounds=bounds, clip=clip)
     if mechanism == "shifted_dampening" and profile.rows * len(scores) > _MOST_CELLS:
         raise UnsupportedError(

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import Distance, ParameterError, Release, Secret, UnsupportedError, replace_row
+from sordino.core import (
+    Distance,
+    ParameterError,
+    Release,
+    Secret,
+    UnsupportedError,
+    checked_distance,
+    replace_row,
+)
 from sordino.core.parameters import as_written, choice, exact, positive, probability
 from sordino.core.parameters import bounds as checked_bounds
 from sordino.mechanisms.noise.add_noise import add_noise
@@ -121,7 +129,7 @@ def _checked(
     q = probability("q", q)
     positive("epsilon", epsilon)
     choice("mechanism", mechanism, MECHANISMS)
-    where = distance or replace_row()
+    where = replace_row() if distance is None else checked_distance(distance)
     if where.change == "flip":
         raise ParameterError(f"a quantile's records are replaced, or added and removed, not: {where}")
     if mechanism == "auto":

@@ -370,7 +370,7 @@ def test_a_graph_without_edges_and_the_smallest_graph_are_fine(what):
         release = count(empty, what, epsilon=1.0, **options)
         assert release.guarantee.epsilon == 1.0
         if what == "degree_histogram":
-            assert release.value.shape == (nodes,)
+            assert len(release.value) == nodes
 
 
 def test_the_default_depends_on_public_parameters_only():
@@ -385,9 +385,11 @@ def test_the_default_depends_on_public_parameters_only():
 
 def test_histograms_add_up_and_can_be_made_non_negative():
     with seeded(5):
-        plain = count(FIELD, "degree_histogram", epsilon=0.2).value
-        tidy = count(FIELD, "degree_histogram", epsilon=0.2, non_negative=True).value
-        bins = count(FIELD, "degree_histogram", epsilon=0.2, mechanism="bins", non_negative=True).value
+        plain = np.array(count(FIELD, "degree_histogram", epsilon=0.2).value)
+        tidy = np.array(count(FIELD, "degree_histogram", epsilon=0.2, non_negative=True).value)
+        bins = np.array(
+            count(FIELD, "degree_histogram", epsilon=0.2, mechanism="bins", non_negative=True).value
+        )
     assert plain.sum() == tidy.sum() == FIELD.nodes
     assert plain.min() < 0
     assert tidy.min() >= 0
@@ -400,7 +402,7 @@ def test_cumulative_histograms_have_half_the_variance():
         with seeded(6):
             releases = [count(FIELD, "degree_histogram", epsilon=1.0, mechanism=mechanism) for _ in range(60)]
         exact = releases[0].details.reveal()["exact"]
-        errors[mechanism] = np.mean([(release.value - exact) ** 2 for release in releases])
+        errors[mechanism] = np.mean([(np.array(release.value) - exact) ** 2 for release in releases])
     assert errors["cumulative"] < 0.7 * errors["bins"]
 
 

@@ -161,7 +161,7 @@ def test_rational_sensitivities_and_steps_are_exact_or_rounded_up():
         ({"bound": "3"}, ParameterError),
         ({"noise": "laplace", "delta": 0.0}, CalibrationError),
         ({"value": math.nan}, PrivateDataError),
-        ({"value": "secret"}, PrivateDataError),
+        ({"value": "secret"}, ParameterError),
         ({"bound": 1, "noise": "discrete_gaussian", "delta": 0.0}, CalibrationError),
         ({"bound": 1.5, "noise": "discrete_gaussian", "delta": 0.1}, ParameterError),
         ({"bound": 1, "noise": "discrete_laplace", "value": 0.5}, PrivateDataError),

@@ -69,7 +69,7 @@ def test_nulls_are_refused_without_showing_anything(values):
         ({"mechanism": "exponental"}, sd.ParameterError, "did you mean 'exponential'"),
         ({"values": []}, sd.ParameterError, "at least one record"),
         ({"values": ["a", "b"]}, sd.ParameterError, "must be numbers"),
-        ({"values": [[1.0], [2.0]]}, sd.ParameterError, "one column"),
+        ({"values": [[1.0], [2.0]]}, sd.ParameterError, "one-dimensional"),
         ({"values": [1.0, 77.0]}, sd.PrivateDataError, "clip=True"),
         ({"distance": sd.flip_edge()}, sd.ParameterError, "replaced, or added"),
         (

@@ -78,7 +78,7 @@ class DegreeHistogram:
         theorem = f"discrete Laplace mechanism, L1 sensitivity {_STEPS if cumulative else _BINS}"
         guarantee = Guarantee(flip_edge(), theorem, epsilon=question.epsilon)
         name = f"discrete_laplace noise, {'cumulative' if cumulative else 'bins'}"
-        return Release(values, guarantee, name, private=is_private(), details=Secret(details))
+        return Release(values.tolist(), guarantee, name, private=is_private(), details=Secret(details))
 
     def law(self, graph: Graph, question: CountQuestion) -> list[IntegerLaw]:
         """The exact laws of the independent numbers that are drawn: cumulative ones, or bins."""

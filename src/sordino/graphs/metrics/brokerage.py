@@ -33,7 +33,7 @@ class Brokerage:
     **Numerics**: rounded down to 2⁻²⁰, paid for in the spread.
     """
 
-    density: float = 0.65
+    density: float = 0.5
     floor: float = 4.0
     name: str = "brokerage"
     monotone: bool = True  # in the sense that counts: all changes lie within the bound of one another

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
 
 
+@runtime_checkable
 class Metric(Protocol):
     """A node score under edge privacy. Monotone ones need half the noise of undampened mechanisms."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from sordino.core import (
@@ -18,6 +20,7 @@ from sordino.core import (
     Secret,
     UnsupportedError,
     add_remove_row,
+    checked_distance,
 )
 from sordino.core.parameters import choice, exact, non_negative, positive, probability
 from sordino.mechanisms.noise import lln
@@ -195,6 +198,8 @@ def _plan(
     if isinstance(noise, str) and choice("noise", noise, NAMES) in DISCRETE:
         return _discrete_plan(value, smooth, epsilon, delta, DISCRETE[noise], lattice, beta)
     if smooth.constant:
+        if beta:
+            raise ParameterError(f"a constant bound has no beta, got {beta!r}")
         beta = 0.0
     elif beta is None:
         beta = max(default_beta(noise, calibration, epsilon, delta), smooth.beta_min)
@@ -253,6 +258,8 @@ def _discrete_plan(
 
 def as_smooth_bound(bound: Any, distance: Distance | None) -> SmoothBound:
     """A number, a Profile or a SmoothBound, as a SmoothBound."""
+    if distance is not None:
+        checked_distance(distance)
     if isinstance(bound, Profile):
         return bound.smooth_bound(distance)
     if not isinstance(bound, SmoothBound):
@@ -266,6 +273,8 @@ def as_smooth_bound(bound: Any, distance: Distance | None) -> SmoothBound:
 
 
 def _exact_value(value: Any) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise ParameterError(f"value must be a number, got {type(value).__name__}")
     try:
         return exact("value", value)
     except ParameterError:

@@ -17,6 +17,7 @@ from sordino.core import (
     Secret,
     UnsupportedError,
     add_remove_row,
+    checked_distance,
 )
 from sordino.core.parameters import choice, exact, positive, whole
 from sordino.mechanisms.noise.rungs import LadderLaw, Rungs
@@ -35,7 +36,7 @@ _REST = 40.0
 
 def add_ladder_noise(
     value: Any,
-    profile: Profile,
+    profile: Profile | float,
     *,
     epsilon: float,
     variant: str = "smooth",
@@ -64,6 +65,9 @@ def add_ladder_noise(
     bound, which is admissible too. Draws are exact in law. Rounding cells to multiples of ``step`` is
     post-processing.
     """
+    profile = _as_profile(profile)
+    if distance is not None:
+        checked_distance(distance)
     law = ladder_law(value, profile, epsilon=epsilon, variant=variant, beta=beta, step=step)
     released = law.draw() * law.step
     theorem = (
@@ -86,7 +90,7 @@ def add_ladder_noise(
 
 def ladder_law(
     value: Any,
-    profile: Profile,
+    profile: Profile | float,
     *,
     epsilon: float,
     variant: str = "smooth",
@@ -97,6 +101,7 @@ def ladder_law(
     epsilon = positive("epsilon", epsilon)
     choice("variant", variant, VARIANTS)
     step = whole("step", step, least=1)
+    profile = _as_profile(profile)
     if profile.rows != 1 or profile.group_of is not None:
         raise ParameterError("the ladder takes the profile of one number, got one for several candidates")
     if math.isinf(profile.bound):
@@ -114,6 +119,10 @@ def ladder_law(
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise PrivateDataError("the ladder takes a value that is a whole number")
     return LadderLaw(int(value.__index__()), rungs, step)
+
+
+def _as_profile(profile: Profile | float) -> Profile:
+    return profile if isinstance(profile, Profile) else Profile.constant(profile)
 
 
 def _zhang_rungs(profile: Profile, epsilon: float) -> Rungs:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sordino.core import SordinoError
-from sordino.mechanisms.selection.options import Options
+from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import question
 from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.mechanisms.selection.select import mean_error, quantile_of_error
@@ -71,9 +71,9 @@ class Comparison:
         return [{name: getattr(entry, name) for name in Entry.__slots__} for entry in self.entries]
 
     def __str__(self) -> str:
-        lines = [f"{'mechanism':<22}{'options':<36}{'expected error':>15}{'95 % error':>13}{'P(best)':>10}"]
+        lines = [f"{'mechanism':<22}{'options':<44}{'expected error':>15}{'95 % error':>13}{'P(best)':>10}"]
         for entry in self.entries:
-            head = f"{entry.mechanism:<22}{entry.options:<36}"
+            head = f"{entry.mechanism:<22}{entry.options:<44}"
             if entry.reason is not None:
                 lines.append(f"{head}  - {entry.reason}")
             else:
@@ -88,6 +88,7 @@ def compare(scores: ArrayLike, **options: Unpack[Options]) -> Comparison:
 
     A pure function of its input: the table depends on the data and is as confidential as they are.
     """
+    checked_options(options)
     question(scores, **options)  # what is wrong for every mechanism is an error, not a row of the table
     entries = []
     for name, particular in _VARIANTS:

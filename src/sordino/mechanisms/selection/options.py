@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from typing import Any, Required, TypedDict
 
 from numpy.typing import ArrayLike
 
-from sordino.core import Distance
+from sordino.core import Distance, ParameterError
 from sordino.sensitivity import Profile
+
+
+def checked_options(options: Mapping[str, Any]) -> None:
+    """Refuse unknown and missing keywords by their names."""
+    accepted = tuple(Options.__annotations__)
+    for name in options:
+        if name not in accepted:
+            near = difflib.get_close_matches(name, accepted, n=1)
+            hint = (
+                "profile (a number there is the global sensitivity)"
+                if name == "sensitivity"
+                else (near or [""])[0]
+            )
+            raise ParameterError(
+                f"unknown keyword {name!r}{f'; did you mean {hint}?' if hint else ''} Accepted: {', '.join(accepted)}"
+            )
+    for name in ("profile", "epsilon"):
+        if name not in options:
+            raise ParameterError(
+                f"{name}= is missing: give a profile (or a global sensitivity) and an epsilon"
+            )
 
 
 class Options(TypedDict, total=False):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row
-from sordino.core.parameters import choice, exact, positive, probability
+from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row, checked_distance
+from sordino.core.parameters import choice, exact, flag, positive, probability
+from sordino.mechanisms.column import as_floats
 from sordino.sensitivity import Profile
 
 SAMPLERS = ("exponential", "permute_and_flip")
@@ -55,7 +57,14 @@ def question(
         choice("sampler", sampler, SAMPLERS)
     choice("direction", direction, DIRECTIONS)
     if not isinstance(profile, Profile):
+        if isinstance(profile, bool) or not isinstance(profile, Real):
+            raise ParameterError(
+                f"profile must be a Profile, or a number (global sensitivity), got {profile!r}"
+            )
         profile = Profile.constant(profile)
+    flag("monotone", monotone)
+    if distance is not None:
+        checked_distance(distance)
     values = _checked_scores(scores)
     if profile.candidates is not None and profile.candidates != len(values):
         raise ParameterError(
@@ -72,7 +81,7 @@ def question(
         profile,
         exact("epsilon", epsilon),
         float(delta),
-        bool(monotone),
+        monotone,
         sampler,
         direction,
         noise,
@@ -83,12 +92,7 @@ def question(
 
 
 def _checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("scores must be a one-dimensional array of numbers") from None
-    if values.ndim != 1:
-        raise ParameterError(f"scores must be one-dimensional, got {values.ndim} axes")
+    values = as_floats("scores", scores)
     if not len(values):
         raise ParameterError("scores are empty: there must be at least one candidate")
     if not np.isfinite(values).all():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sordino.core import Release, Secret
 from sordino.core.parameters import probability
 from sordino.mechanisms.selection.mechanism import Selection, chosen
-from sordino.mechanisms.selection.options import Options
+from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import Question, question
 from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.sampling.source import is_private
@@ -21,7 +21,11 @@ DEFAULT_MECHANISM = "shifted_dampening"
 def select(scores: ArrayLike, *, mechanism: str = DEFAULT_MECHANISM, **options: Unpack[Options]) -> Release:
     """Release the index of a candidate with a large score.
 
-    ``profile`` is a `Profile` or a number (the global sensitivity). See `selection_law` for the law drawn from.
+    Keywords: ``profile`` (a `Profile`, or a number: the global sensitivity) and ``epsilon`` are needed; ``delta``,
+    ``monotone``, ``sampler``, ``direction``, ``noise``, ``step``, ``changes`` and ``distance`` are explained in
+    `sordino.mechanisms.selection.options.Options`. ``mechanism``: exponential, permute_and_flip, report_noisy_max,
+    local_dampening, shifted_dampening, smooth_noisy_max or inverse_sensitivity. `selection_law` gives the law that is
+    drawn from, and `compare` the exact errors of all mechanisms.
     """
     asked, selection = _prepared(scores, mechanism, options)
     index = selection.draw()
@@ -81,5 +85,6 @@ def quantile_of_error(scores: NDArray[np.float64], law: NDArray[np.float64], con
 
 def _prepared(scores: ArrayLike, mechanism: str, options: Options) -> tuple[Question, Selection]:
     entry = chosen(mechanism, MECHANISMS)
+    checked_options(options)
     asked = question(scores, **options)
     return asked, entry.prepare(asked)

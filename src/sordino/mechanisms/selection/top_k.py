@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sordino.core import Guarantee, ParameterError, Release, Secret
 from sordino.core.parameters import whole
 from sordino.mechanisms.selection.mechanism import ScoreSelection, chosen
-from sordino.mechanisms.selection.options import Options
+from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import question
 from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.mechanisms.selection.scores import GridScores
@@ -34,6 +34,7 @@ def top_k(
     **Numerics**: dampening is computed once; the draws are exact.
     """
     entry = chosen(mechanism, MECHANISMS)
+    checked_options(options)
     asked = question(scores, **options)
     k = whole("k", k, least=1)
     if k > len(asked.scores):
