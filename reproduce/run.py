@@ -14,11 +14,12 @@ import graph_scale
 import graph_table_1
 import ld_figure_7
 import ld_figure_9
+import readme_picture
 import snm_figure_7
 
 
 def main() -> None:
-    figures = [("local dampening, Fig. 7", ld_figure_7.main)]
+    figures = [("the README's picture", readme_picture.main), ("local dampening, Fig. 7", ld_figure_7.main)]
     if data.data_file() is None:
         print(
             f"skipping local dampening Fig. 9 and smooth noisy max Fig. 7: {data.FILE} is not there\n"
