@@ -10,6 +10,9 @@ from sordino.graphs.codegree import triangles_per_node
 from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
 
+# A quotient rounded in floating point may fall on the other side of a step of the scores' grid.
+_ROUNDING = 2.0**-28
+
 
 class Clustering:
     """c(v) = triangles at v / pairs of neighbours of v, 0 where v has fewer than two.
@@ -31,10 +34,10 @@ class Clustering:
 
     @staticmethod
     def profile(graph: Graph, max_degree: int) -> Profile:
-        """min(1, 2/(d − t)), rounded up by the grid of the scores."""
+        """min(1, 2/(d − t)), and a little for the rounding of the quotients."""
         degrees, group_of = np.unique(graph.degrees.astype(np.int64), return_inverse=True)
 
         def values(steps: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.asarray(2.0 / np.maximum(degrees[:, None] - steps, 2), dtype=np.float64)
+            return np.asarray(2.0 / np.maximum(degrees[:, None] - steps, 2) + _ROUNDING, dtype=np.float64)
 
-        return Profile.from_function(values, bound=1.0, group_of=group_of, distance=flip_edge())
+        return Profile.from_function(values, bound=1.0 + _ROUNDING, group_of=group_of, distance=flip_edge())
