@@ -74,6 +74,15 @@ def test_laplace_stretch_and_shift():
     assert noise.exact_epsilon(densities.laplace(), 0.0, 0.01) == math.inf
 
 
+@pytest.mark.parametrize(("epsilon", "delta", "holds"), [(7.5, 0.465, True), (8.0, 0.510, False)])
+def test_nissim_constants_fail_from_epsilon_eight_on(epsilon, delta, holds):
+    target = 0.5
+    alpha, beta = epsilon / 2, epsilon / (2 * math.log(2 / target))
+    spent = noise.exact_delta(densities.laplace(), alpha, beta, epsilon)
+    assert abs(spent - delta) < 5e-4
+    assert (spent <= target) == holds
+
+
 def test_laplace_theorem_and_calibration():
     entry = golden("noise", "laplace_theorem_3_56")
     beta, b = entry["inputs"]["beta"], entry["inputs"]["b"]

@@ -88,7 +88,7 @@ def top_k(
     return replace(
         release,
         value=list(map(graph.label_of, release.value)),
-        guarantee=release.guarantee if price == 1 else _projected_guarantee(release.guarantee, price),
+        guarantee=_stated(release.guarantee, price, limit if limit < graph.nodes - 1 else None),
         mechanism=f"{name} on {ranked.name}",
         details=details,
     )
@@ -105,7 +105,12 @@ def _delta_per_edge(delta: float, epsilon: float, price: int) -> float:
     return delta if price == 1 else delta * math.expm1(epsilon) / math.expm1(price * epsilon) * (1 - 2.0**-40)
 
 
-def _projected_guarantee(guarantee: Guarantee, price: int) -> Guarantee:
+def _stated(guarantee: Guarantee, price: int, declared: int | None) -> Guarantee:
+    """The guarantee with what a declared degree bound adds to it: the price of a projection, or a promise."""
+    if declared is None:
+        return guarantee
+    if price == 1:
+        return replace(guarantee, theorem=f"{guarantee.theorem}; among graphs of degree at most {declared}")
     theorem = f"{guarantee.theorem}; of a projection in which one edge moves at most {price}"
     return replace(guarantee.for_changes(price), theorem=theorem)
 

@@ -55,6 +55,12 @@ def test_a_declared_degree_that_is_exceeded_is_refused_without_a_number(star_and
     assert "31" not in str(caught.value)
 
 
+def test_a_declared_degree_is_part_of_the_printed_guarantee(star_and_clique):
+    promised = top_k(star_and_clique, 1, epsilon=1, max_degree=35)
+    assert "among graphs of degree at most 35" in str(promised)
+    assert "among graphs" not in str(top_k(star_and_clique, 1, epsilon=1))
+
+
 def test_projection_costs_three_times_and_says_so(star_and_clique):
     release = top_k(star_and_clique, 1, epsilon=3, max_degree=10, excess="project", metric="degree")
     assert release.guarantee.epsilon == pytest.approx(3)

@@ -53,6 +53,13 @@ def test_top_k_with_delta_pays_less_per_selection_only_where_that_helps():
     assert "zCDP" in many.guarantee.theorem
 
 
+@pytest.mark.parametrize(("mechanism", "first"), [("exponential", 8), ("permute_and_flip", 29)])
+def test_zcdp_composition_pays_from_this_k_on(mechanism, first):
+    options = {"profile": 1.0, "epsilon": 1, "delta": 1e-6, "mechanism": mechanism}
+    assert sd.top_k(np.arange(40.0), first - 1, **options).guarantee.delta == 0
+    assert sd.top_k(np.arange(40.0), first, **options).guarantee.delta == 1e-6
+
+
 def test_top_k_spends_exactly_the_budget():
     """Two picks among two candidates: the law of the ordered pair is that of one exponential draw at ε/2."""
     law = sd.selection_law([0.0, 1.0], profile=1.0, epsilon=0.5, mechanism="exponential")
