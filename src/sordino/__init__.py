@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BudgetError": "core",
     "CalibrationError": "core",
     "Distance": "core",
+    "EngineError": "core",
     "Guarantee": "core",
+    "LedgerError": "core",
     "MissingExtraError": "core",
     "ParameterError": "core",
     "PrivateDataError": "core",
@@ -50,17 +53,33 @@ _HOME = {
     "quantile_law": "stats",
     "select_record_at_percentile": "stats",
 }
-_PACKAGES = ("audit", "core", "graphs", "mechanisms", "sampling", "sensitivity", "stats", "testing")
+_PACKAGES = (
+    "audit",
+    "core",
+    "engines",
+    "graphs",
+    "ledger",
+    "mechanisms",
+    "sampling",
+    "sensitivity",
+    "stats",
+    "testing",
+)
 
 __all__ = [*_HOME, *_PACKAGES, "__version__"]
 
 if TYPE_CHECKING:
     from sordino import audit as audit
+    from sordino import engines as engines
     from sordino import graphs as graphs
+    from sordino import ledger as ledger
     from sordino import stats as stats
+    from sordino.core import BudgetError as BudgetError
     from sordino.core import CalibrationError as CalibrationError
     from sordino.core import Distance as Distance
+    from sordino.core import EngineError as EngineError
     from sordino.core import Guarantee as Guarantee
+    from sordino.core import LedgerError as LedgerError
     from sordino.core import MissingExtraError as MissingExtraError
     from sordino.core import ParameterError as ParameterError
     from sordino.core import PrivateDataError as PrivateDataError

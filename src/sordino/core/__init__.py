@@ -2,7 +2,10 @@
 
 from sordino.core.distance import Distance, add_remove_row, checked_distance, flip_edge, replace_row
 from sordino.core.errors import (
+    BudgetError,
     CalibrationError,
+    EngineError,
+    LedgerError,
     MissingExtraError,
     ParameterError,
     PrivateDataError,
@@ -15,9 +18,12 @@ from sordino.core.release import Release
 from sordino.core.secret import Secret
 
 __all__ = [
+    "BudgetError",
     "CalibrationError",
     "Distance",
+    "EngineError",
     "Guarantee",
+    "LedgerError",
     "MissingExtraError",
     "ParameterError",
     "PrivateDataError",

@@ -5,11 +5,21 @@
     │   └── CalibrationError     the budget cannot pay for this noise or bound at all
     ├── PrivateDataError     the owner's data breaks what was declared; the message shows no values; also a ValueError
     ├── UnsupportedError     a sound answer to this exists only for something else, which the message names
+    ├── EngineError          a database cannot be reached or cannot answer; its own words are a Secret in `details`
+    ├── BudgetError          a budget does not allow what was asked, or none was granted
+    ├── LedgerError          the ledger's file cannot be read or written, or does not fit what was asked of it
     ├── ProofError           a proof was asked that would prove nothing (no pairs, mass ≠ 1, …)
     └── MissingExtraError    an optional package is not installed; also an ImportError
 
 A message says what was given, what is wrong and what would be accepted.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sordino.core.secret import Secret
 
 
 class SordinoError(Exception):
@@ -30,6 +40,26 @@ class PrivateDataError(SordinoError, ValueError):
 
 class UnsupportedError(SordinoError):
     """What was asked has no sound implementation here."""
+
+
+class EngineError(SordinoError):
+    """A database could not be reached, read or asked; the engine's own text may hold rows, so it is a Secret."""
+
+    details: Secret[str]
+
+    def __init__(self, message: str, details: str = "") -> None:
+        from sordino.core.secret import Secret  # Secret itself needs the tree above
+
+        super().__init__(message)
+        self.details = Secret(details)
+
+
+class BudgetError(SordinoError):
+    """A budget does not allow it; tells only what is left of the asker's own account."""
+
+
+class LedgerError(SordinoError):
+    """The ledger cannot record what must be recorded before a release; nothing was released."""
 
 
 class ProofError(SordinoError):

@@ -16,12 +16,25 @@ ALLOWED = {
     "core": set(),
     "sampling": {"core"},
     "sensitivity": {"core"},
+    "ledger": {"core"},
+    "engines": {"core"},
     "mechanisms": {"core", "sampling", "sensitivity"},
     "audit": {"core", "sampling", "sensitivity"},
     "stats": {"core", "sampling", "sensitivity", "mechanisms"},
     "graphs": {"core", "sampling", "sensitivity", "mechanisms"},
-    "testing": {"core", "sampling", "sensitivity", "mechanisms", "audit", "stats"},
-    "cli": {"core", "sampling", "sensitivity", "mechanisms", "audit", "stats", "graphs", "testing"},
+    "testing": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "audit", "stats"},
+    "cli": {
+        "core",
+        "ledger",
+        "sampling",
+        "sensitivity",
+        "engines",
+        "mechanisms",
+        "audit",
+        "stats",
+        "graphs",
+        "testing",
+    },
 }
 OPTIONAL = {"psycopg", "pyspark", "sklearn", "networkx", "z3", "fastapi", "mpyc", "opendp"}
 

@@ -1,0 +1,7 @@
+"""Databases behind one protocol: dialect, catalogue, snapshot, aggregate."""
+
+from sordino.engines.connect import connect
+from sordino.engines.engine import Column, ColumnType, Engine, Snapshot, Table
+from sordino.engines.query import double_literal
+
+__all__ = ["Column", "ColumnType", "Engine", "Snapshot", "Table", "connect", "double_literal"]

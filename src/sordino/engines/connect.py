@@ -1,0 +1,131 @@
+"""From what people have (URL, path, connection, frames) to an engine."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sordino.core import EngineError, ParameterError
+from sordino.engines import duckdb as local
+from sordino.engines.engine import Engine
+from sordino.engines.files import SUFFIXES, Types
+
+_MEMORY = re.compile(r"[1-9]\d{0,8}(MB|GB|TB|MiB|GiB|TiB)")
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What an engine that runs on this machine may use."""
+
+    memory_limit: str | None
+    threads: int | None
+
+    def __post_init__(self) -> None:
+        limit, threads = self.memory_limit, self.threads
+        if limit is not None and not (isinstance(limit, str) and _MEMORY.fullmatch(limit)):
+            raise ParameterError(f"memory_limit must be a text such as '512MB' or '2GB', got {limit!r}")
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise ParameterError(f"threads must be an integer >= 1, got {threads!r}")
+
+    def refuse(self, target: str) -> None:
+        """Raise if something was asked of an engine that others run."""
+        if self.memory_limit is not None or self.threads is not None:
+            raise ParameterError(f"memory_limit and threads cannot be set on {target}: leave them out")
+
+
+def _duckdb_url(url: str, resources: Resources) -> Engine:
+    place = url.removeprefix("duckdb://")
+    if place in ("", "/", ":memory:", "/:memory:"):
+        return local.open_frames({}, memory_limit=resources.memory_limit, threads=resources.threads)
+    return local.open_file(Path(place), memory_limit=resources.memory_limit, threads=resources.threads)
+
+
+def _loaded(module: str) -> Callable[[str, Resources], Engine]:
+    """The module's ``open_url``, imported when first used: its driver is an extra."""
+
+    def open_url(url: str, resources: Resources) -> Engine:
+        engine: Engine = import_module(f"sordino.engines.{module}").open_url(url, resources)
+        return engine
+
+    return open_url
+
+
+# URL scheme → engine. A new engine is one file and one line here.
+ENGINES: dict[str, Callable[[str, Resources], Engine]] = {
+    "duckdb": _duckdb_url,
+}
+
+
+def connect(
+    target: Any, *, types: Types | None = None, memory_limit: str | None = None, threads: int | None = None
+) -> Engine:
+    """An engine over ``target``.
+
+    * ``"duckdb:///path/shop.duckdb"`` (absolute; two slashes: relative), ``"duckdb://:memory:"``
+    * a folder of CSV, TSV and Parquet files (each a table named by its stem), or one such file, or a .duckdb file
+    * ``"postgresql://user:password@host/database"``, ``"spark-local"``
+    * an open DuckDB connection, a SparkSession, an engine
+    * ``{name: frame}`` with pandas, polars or Arrow frames
+
+    ``types`` declares ``{table: {column: type}}`` for CSV files, with types integer, decimal, decimal(p, s), float,
+    text, boolean, date, timestamp. What is not declared is text: types are never guessed from rows. A cell that
+    does not convert is NULL. ``memory_limit`` ("2GB") and ``threads`` bound an engine that runs in this process.
+    """
+    resources = Resources(memory_limit, threads)
+    if isinstance(target, str | os.PathLike) and not _is_url(str(target)):
+        return _path(Path(target), types, resources)
+    if types is not None:
+        raise ParameterError("types are for CSV files: this target has types of its own, leave them out")
+    if isinstance(target, str):
+        return _url(target, resources)
+    if isinstance(target, Mapping):
+        if not all(isinstance(name, str) and name for name in target):
+            raise ParameterError("frames need names: {'orders': frame}")
+        return local.open_frames(target, memory_limit=memory_limit, threads=threads)
+    resources.refuse(f"an open {type(target).__name__}")
+    if isinstance(target, duckdb.DuckDBPyConnection):
+        return local.DuckDBEngine(target, owned=False)
+    if isinstance(target, Engine):
+        return target
+    raise ParameterError(
+        f"cannot connect to a {type(target).__name__}: give a database URL, a path, an open DuckDB connection, "
+        "a SparkSession or {name: frame}"
+    )
+
+
+def _is_url(target: str) -> bool:
+    return "://" in target or target in ENGINES
+
+
+def _url(url: str, resources: Resources) -> Engine:
+    # What follows the scheme may hold a password and is never shown.
+    scheme = url.partition("://")[0]
+    if scheme not in ENGINES:
+        near = get_close_matches(scheme.lower(), ENGINES, n=1, cutoff=0.4)
+        accepted = ", ".join(name if name.startswith("spark") else f"{name}://" for name in ENGINES)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise EngineError(f"no engine for {scheme}:// URLs: {hint}Accepted are {accepted} and paths of files")
+    return ENGINES[scheme](url, resources)
+
+
+def _path(path: Path, types: Types | None, resources: Resources) -> Engine:
+    if path.suffix.lower() in (".duckdb", ".db", ".ddb"):
+        if types is not None:
+            raise ParameterError("types are for CSV files: a database has types of its own, leave them out")
+        return local.open_file(path, memory_limit=resources.memory_limit, threads=resources.threads)
+    if not path.exists() and not path.suffix:
+        schemes = ", ".join(ENGINES)
+        raise EngineError(
+            f"{path} does not exist: give a folder, a file ({', '.join(SUFFIXES)}, .duckdb) or a URL ({schemes})"
+        )
+    return local.open_tables(
+        path, types=types, memory_limit=resources.memory_limit, threads=resources.threads
+    )

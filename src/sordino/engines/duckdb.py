@@ -1,0 +1,286 @@
+"""DuckDB: database files, CSV and Parquet files, frames, or a connection that the caller opened."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+import narwhals as nw
+import pyarrow as pa
+from sqlglot import exp
+
+from sordino.core import EngineError, ParameterError
+from sordino.engines import files as tables_of
+from sordino.engines.engine import Column, ColumnType, Table
+from sordino.engines.query import render
+from sordino.engines.result import normalised
+
+_TYPES: dict[str, ColumnType] = {
+    "TINYINT": "integer",
+    "SMALLINT": "integer",
+    "INTEGER": "integer",
+    "BIGINT": "integer",
+    "HUGEINT": "integer",
+    "UTINYINT": "integer",
+    "USMALLINT": "integer",
+    "UINTEGER": "integer",
+    "UBIGINT": "integer",
+    "UHUGEINT": "integer",
+    "DECIMAL": "decimal",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    "VARCHAR": "text",
+    "ENUM": "text",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_S": "timestamp",
+    "TIMESTAMP_MS": "timestamp",
+    "TIMESTAMP_NS": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+}
+_CATALOGUE = """
+    SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
+    WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
+"""
+
+
+class DuckDBEngine:
+    """An engine over one DuckDB connection; each snapshot is a transaction on a cursor of its own.
+
+    What Sordino opens itself is read-only and shut in: no extension is fetched, no file but the given ones is read, and
+    the configuration is locked. A connection that the caller passes keeps the caller's settings and stays open;
+    its temporary tables and registered frames belong to that connection alone and are not in the catalogue.
+
+    Files are not transactional. Their list is pinned at connect, and a snapshot that ends with a file other than it
+    began with raises.
+    """
+
+    name = "duckdb"
+    dialect = "duckdb"
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        owned: bool,
+        paths: tuple[Path, ...] = (),
+        spill: Any = None,
+    ) -> None:
+        """``owned``: close the connection with the engine. ``paths``: the files that views read."""
+        self._connection = connection
+        self._owned = owned
+        self._paths = paths
+        self._spill = spill
+
+    def catalogue(self) -> dict[str, Table]:
+        """Tables and views of the current database; outside the schema ``main`` named ``schema.table``."""
+        cursor = self._cursor()
+        try:
+            return _catalogue(cursor)
+        except duckdb.Error as error:
+            raise _failure("the catalogue cannot be read", error) from None
+        finally:
+            cursor.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[DuckDBSnapshot]:
+        """One transaction, begun now."""
+        before = tables_of.fingerprint(self._paths)
+        cursor = self._cursor()
+        try:
+            try:
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                # A DuckDB transaction begins at its first statement; the catalogue is one.
+                names = frozenset(_catalogue(cursor))
+            except duckdb.Error as error:
+                raise _failure("a snapshot cannot begin", error) from None
+            yield DuckDBSnapshot(cursor, names, self._paths, before)
+            _check_unchanged(self._paths, before)
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Close what Sordino opened."""
+        if self._owned:
+            self._connection.close()
+        if self._spill is not None:
+            self._spill.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._connection.cursor()
+        except duckdb.Error as error:
+            raise _failure("the connection is closed: connect again", error) from None
+
+
+class DuckDBSnapshot:
+    """One transaction."""
+
+    def __init__(
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        tables: frozenset[str],
+        paths: tuple[Path, ...],
+        before: tuple[tuple[int, int, int], ...],
+    ) -> None:
+        self._cursor = cursor
+        self._tables = tables
+        self._paths = paths
+        self._before = before
+
+    def aggregate(self, expression: exp.Expression) -> pa.Table:
+        """Render, run and fetch one query."""
+        sql = render(expression, dialect=DuckDBEngine.dialect, tables=self._tables)
+        try:
+            answer = self._cursor.sql(sql).to_arrow_table()
+        except (duckdb.Error, pa.ArrowException) as error:
+            _check_unchanged(self._paths, self._before)
+            raise _failure("DuckDB cannot answer the query", error) from None
+        _check_unchanged(self._paths, self._before)
+        return normalised(answer)
+
+
+def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
+    """A DuckDB database file, read-only."""
+    if not path.is_file():
+        raise EngineError(
+            f"{path} is no file: duckdb:///shop.duckdb is /shop.duckdb, duckdb://shop.duckdb is in this folder"
+        )
+    return _locked(str(path), memory_limit=memory_limit, threads=threads)
+
+
+def open_tables(
+    target: Path, *, types: tables_of.Types | None, memory_limit: str | None, threads: int | None
+) -> DuckDBEngine:
+    """CSV and Parquet files as views in an in-memory database."""
+    found = tables_of.table_files(target)
+    declared = tables_of.checked_types(types, found)
+    views = {file.name: tables_of.view(file, declared.get(file.name, {})) for file in found}
+    paths = tuple(file.path for file in found)
+    return _locked(":memory:", memory_limit=memory_limit, threads=threads, views=views, paths=paths)
+
+
+def open_frames(frames: Mapping[str, Any], *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
+    """Frames copied into an in-memory database, so that later changes of the frames are not seen."""
+    tables = {name: _as_arrow(name, frame) for name, frame in frames.items()}
+    return _locked(":memory:", memory_limit=memory_limit, threads=threads, frames=tables)
+
+
+def _locked(
+    database: str,
+    *,
+    memory_limit: str | None,
+    threads: int | None,
+    views: Mapping[str, str] | None = None,
+    paths: tuple[Path, ...] = (),
+    frames: Mapping[str, pa.Table] | None = None,
+) -> DuckDBEngine:
+    """Open, fill and shut in."""
+    spill = tempfile.TemporaryDirectory(prefix="sordino-")
+    config: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+        "allow_persistent_secrets": False,
+        "python_enable_replacements": False,
+        # DuckDB always lets itself spill here; nothing else may be written.
+        "temp_directory": spill.name,
+    }
+    if memory_limit is not None:
+        config["memory_limit"] = memory_limit
+    if threads is not None:
+        config["threads"] = threads
+    try:
+        connection = duckdb.connect(database, read_only=database != ":memory:", config=config)
+    except duckdb.Error as error:
+        spill.cleanup()
+        raise _cannot_open(database, error) from None
+    engine = DuckDBEngine(connection, owned=True, paths=paths, spill=spill)
+    try:
+        for name, table in (frames or {}).items():
+            connection.register("sordino_frame", table)
+            connection.execute(f"CREATE TABLE {_quoted(name)} AS SELECT * FROM sordino_frame")
+            connection.unregister("sordino_frame")
+        if paths:
+            allowed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+            connection.execute(f"SET allowed_paths = [{allowed}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        for name, select in (views or {}).items():
+            try:
+                connection.execute(f"CREATE VIEW {_quoted(name)} AS {select}")
+            except duckdb.Error as error:
+                raise _failure(f"table {name!r} cannot be read from its file", error) from None
+    except duckdb.Error as error:
+        engine.close()
+        raise _failure("the tables cannot be loaded", error) from None
+    except EngineError:
+        engine.close()
+        raise
+    return engine
+
+
+def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
+    text = str(error)
+    if "lock" in text.lower():
+        return EngineError(f"{database} is open for writing in another process: close it there first", text)
+    if "different configuration" in text:
+        return EngineError(
+            f"{database} is already open in this process: pass that duckdb connection instead", text
+        )
+    return EngineError(f"{database} is not a database that DuckDB {duckdb.__version__} can open", text)
+
+
+def _catalogue(cursor: duckdb.DuckDBPyConnection) -> dict[str, Table]:
+    columns: dict[str, list[Column]] = {}
+    for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
+        name = table if schema == "main" else f"{schema}.{table}"
+        columns.setdefault(name, []).append(
+            Column(column, _TYPES.get(str(kind).split("(")[0], "other"), bool(nullable))
+        )
+    return {name: Table(name, tuple(found)) for name, found in columns.items()}
+
+
+def _as_arrow(name: str, frame: Any) -> pa.Table:
+    if isinstance(frame, pa.Table):
+        return frame
+    try:
+        native = nw.from_native(frame)
+        eager = native.collect() if isinstance(native, nw.LazyFrame) else native
+        return eager.to_arrow()
+    except TypeError:
+        raise ParameterError(
+            f"frame {name!r} is a {type(frame).__name__}: pandas, polars and Arrow tables are accepted"
+        ) from None
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise EngineError(
+            f"frame {name!r} has a column of mixed types: give it one type before connecting", str(error)
+        ) from None
+
+
+def _check_unchanged(paths: tuple[Path, ...], before: tuple[tuple[int, int, int], ...]) -> None:
+    for path, now, then in zip(paths, tables_of.fingerprint(paths), before, strict=True):
+        if now != then:
+            raise EngineError(f"{path.name} changed during the snapshot: ask again when nobody writes to it")
+
+
+def _failure(what: str, error: Exception) -> EngineError:
+    return EngineError(f"{what} (its own words are in .details)", str(error))
+
+
+def _quoted(name: str) -> str:
+    return '"' + str(name).replace('"', '""') + '"'

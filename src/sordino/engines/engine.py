@@ -1,0 +1,64 @@
+"""What every database looks like from above: a dialect, a catalogue, snapshots and aggregates in Arrow."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Literal, Protocol, Self, runtime_checkable
+
+import pyarrow as pa
+from sqlglot import exp
+
+ColumnType = Literal["integer", "decimal", "float", "text", "boolean", "date", "timestamp", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the catalogue declares it; ``nullable`` is True unless the engine promises otherwise."""
+
+    name: str
+    type: ColumnType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table or view and its columns, in the order of the catalogue."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+class Snapshot(Protocol):
+    """One state of the data: all statements inside it see the same rows."""
+
+    def aggregate(self, expression: exp.Expression) -> pa.Table:
+        """The answer to one query: integers as int64, floats as double, text as string."""
+        ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """A database. Queries come as sqlglot trees, so that no text of anybody reaches it unread."""
+
+    name: str
+    dialect: str
+
+    def catalogue(self) -> dict[str, Table]:
+        """The tables and their declared types; reads no rows."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """A read-only view of the data in which all statements agree."""
+        ...
+
+    def close(self) -> None:
+        """Give the connection back; closing twice is fine."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

@@ -1,0 +1,182 @@
+"""Tables that are files: CSV and Parquet, listed once, with public types and a watch on their contents."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from sordino.core import EngineError, ParameterError
+
+SUFFIXES = (".csv", ".tsv", ".parquet")
+Types = Mapping[str, Mapping[str, str]]
+
+# What a declared type is to DuckDB. A plain decimal has room for 29 digits before the point and 9 behind.
+_DUCKDB_TYPES = {
+    "integer": "BIGINT",
+    "decimal": "DECIMAL(38, 9)",
+    "float": "DOUBLE",
+    "text": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}
+_DECIMAL = re.compile(r"decimal\((\d{1,2}), ?(\d{1,2})\)")
+_LONGEST_LINE = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """One file as one table, named by its stem."""
+
+    name: str
+    path: Path
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the file carries its own types."""
+        return self.path.suffix.lower() == ".parquet"
+
+
+def table_files(target: Path) -> list[TableFile]:
+    """The one file, or the CSV and Parquet files directly in a folder; later files of the folder are not seen."""
+    if not target.exists():
+        raise EngineError(f"{target} does not exist: give a folder of CSV or Parquet files, or one such file")
+    if target.is_dir():
+        paths = sorted(
+            path for path in target.iterdir() if path.is_file() and path.suffix.lower() in SUFFIXES
+        )
+        if not paths:
+            raise EngineError(f"{target} holds no tables: it needs files that end in {', '.join(SUFFIXES)}")
+    elif target.suffix.lower() in SUFFIXES:
+        paths = [target]
+    else:
+        raise EngineError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
+    files: dict[str, TableFile] = {}
+    for path in paths:
+        key = path.stem.casefold()
+        if key in files:
+            raise EngineError(
+                f"{files[key].path.name} and {path.name} would both be table {path.stem!r}: rename one"
+            )
+        files[key] = TableFile(path.stem, path.resolve())
+    return list(files.values())
+
+
+def fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
+    """Identity, size and time of each file: equal before and after means that nobody wrote in between.
+
+    A writer that restores all three is not noticed; nor is one within the clock tick of the file system.
+    """
+    marks = []
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            raise EngineError(f"{path.name} is gone: the files must stay as they were at connect") from None
+        marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(marks)
+
+
+def checked_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
+    """The declared types by table, each table a CSV file that was given."""
+    readable = [file.name for file in files if not file.is_parquet]
+    for table in types or {}:
+        if table not in readable:
+            if any(file.name == table for file in files):
+                raise ParameterError(
+                    f"types given for {table!r}, a Parquet file: it carries its own, leave it out"
+                )
+            raise ParameterError(f"types given for {table!r}: {_near(table, readable, 'CSV tables')}")
+    return {table: dict(columns) for table, columns in (types or {}).items()}
+
+
+def view(file: TableFile, types: Mapping[str, str]) -> str:
+    """The SELECT behind the table's view."""
+    if file.is_parquet:
+        return f"SELECT * FROM read_parquet({_text(str(file.path))})"
+    return _csv_view(file, types)
+
+
+def _csv_view(file: TableFile, types: Mapping[str, str]) -> str:
+    """Every cell is read as text, then converted by itself: no row has a say in the type or the fate of another.
+
+    A cell that does not convert is NULL, and so is an empty one; cells beyond the header's are ignored. A row that is
+    shorter than the header, or not UTF-8, is left out.
+    """
+    names, delimiter = _header(file)
+    for column in types:
+        if column not in names:
+            raise ParameterError(
+                f"types of {file.name!r} name {column!r}: {_near(column, names, 'columns of its header')}"
+            )
+    cells = []
+    for name in names:
+        kind = _duckdb_type(file.name, name, types.get(name, "text"))
+        # DuckDB pushes TRY_CAST(column) into its CSV reader, which then drops the row in place of giving NULL
+        # (duckdb/duckdb#23818); it does not push a function of the column.
+        value = _name(name) if kind == "VARCHAR" else f"TRY_CAST(trim({_name(name)}) AS {kind})"
+        cells.append(f"{value} AS {_name(name)}")
+    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+    # Unread columns are not decoded, so without the condition a row that is not UTF-8 would count in some queries of
+    # one snapshot and not in others. It is always true (concat skips NULLs) and makes every query read whole rows.
+    # Standing between reader and query it also keeps casts in later queries from being pushed into the reader.
+    everything = ", ".join(_name(name) for name in names)
+    return (
+        f"SELECT {', '.join(cells)} FROM read_csv({_text(str(file.path))}, header=true, auto_detect=false, "
+        f"delim={_text(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
+        f"ignore_errors=true, strict_mode=false, max_line_size={_LONGEST_LINE}) "
+        f"WHERE concat({everything}) IS NOT NULL"
+    )
+
+
+def _header(file: TableFile) -> tuple[list[str], str]:
+    """Names and delimiter, from the first line alone."""
+    try:
+        with file.path.open("rb") as stream:
+            line = stream.readline(_LONGEST_LINE).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise EngineError(
+            f"{file.path.name} cannot be read as UTF-8 text: a CSV with a header is needed"
+        ) from None
+    # Tab first: a name may hold a comma or a bar, hardly a tab.
+    delimiter = max("\t,;|", key=line.count)
+    names = next(csv.reader([line], delimiter=delimiter), [])
+    if not names or any(not name.strip() for name in names):
+        raise EngineError(
+            f"{file.path.name} has no header or an unnamed column: its first line must name all"
+        )
+    if len({name.casefold() for name in names}) < len(names):
+        raise EngineError(f"{file.path.name} names a column twice in its header: rename one")
+    return names, delimiter
+
+
+def _duckdb_type(table: str, column: str, declared: str) -> str:
+    wanted = str(declared).strip().lower()
+    if found := _DECIMAL.fullmatch(wanted):
+        precision, scale = int(found[1]), int(found[2])
+        if 1 <= precision <= 38 and scale <= precision:
+            return f"DECIMAL({precision}, {scale})"
+    if wanted not in _DUCKDB_TYPES:
+        accepted = ", ".join(_DUCKDB_TYPES)
+        raise ParameterError(
+            f"type of {table}.{column} is {declared!r}: it must be {accepted} or decimal(p, s)"
+        )
+    return _DUCKDB_TYPES[wanted]
+
+
+def _near(name: str, known: list[str], what: str) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"the {what} are {', '.join(known) or 'none'}"
+
+
+def _name(identifier: str) -> str:
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,74 @@
+"""What an engine may be asked: one query that only reads, over tables of its catalogue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from sordino.core import ParameterError, UnsupportedError
+
+# Parts that write or lock although they stand inside a SELECT: SELECT INTO, FOR UPDATE, writing CTEs.
+_WRITES = (exp.Into, exp.Lock, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.Set, exp.Merge)
+_QUERIES = (exp.Select, exp.SetOperation)
+# Functions that may stand in FROM. All others (read_csv, dblink, glob, ...) could reach beyond the catalogue.
+_ROW_SOURCES = (exp.Unnest, exp.GenerateSeries, exp.Explode)
+
+
+def render(expression: exp.Expression, *, dialect: str, tables: Iterable[str]) -> str:
+    """The text of a read-only query in ``dialect``; refuses whatever else a tree can say.
+
+    ``tables`` are the names of the catalogue. A name that is in neither the catalogue nor a WITH clause is refused
+    here, because some engines would look for it elsewhere: a file of that name, a variable of the calling program.
+    """
+    if not isinstance(expression, exp.Expression):
+        raise ParameterError(
+            f"a query must be a sqlglot expression, got {type(expression).__name__}: "
+            "sqlglot.parse_one(text) makes one"
+        )
+    query = expression.unnest() if isinstance(expression, exp.Subquery) else expression
+    if not isinstance(query, _QUERIES):
+        raise UnsupportedError(
+            f"{_kind(query)} is refused: an engine is asked SELECT, WITH and UNION queries"
+        )
+    for node in query.walk():
+        # Select and Union are DDL and DML nowhere, but sqlglot lets INSERT, CREATE ... stand in a WITH.
+        if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
+            raise UnsupportedError(f"{_kind(node)} inside a query is refused: snapshots only read")
+    _check_tables(query, tables)
+    return expression.sql(dialect=dialect)
+
+
+def double_literal(value: float) -> exp.Expression:
+    """A number that every engine reads as exactly this double.
+
+    A bare ``0.1`` is a decimal to some engines, and what a decimal becomes beside a DOUBLE column is theirs to choose;
+    converting the shortest text of a double is correctly rounded in all of them.
+    """
+    if math.isnan(value):
+        raise ParameterError("NaN is no literal: it is unequal to itself in some engines and equal in others")
+    text = repr(float(value)) if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+    return exp.cast(exp.Literal.string(text), exp.DataType.Type.DOUBLE)
+
+
+def _check_tables(query: exp.Expression, tables: Iterable[str]) -> None:
+    known = {name.casefold() for name in tables}
+    named = {cte.alias.casefold() for cte in query.find_all(exp.CTE)}
+    for table in query.find_all(exp.Table):
+        source = table.this
+        if isinstance(source, _ROW_SOURCES):
+            continue
+        if not isinstance(source, exp.Identifier) or table.catalog:
+            raise UnsupportedError(f"{table.sql()} in FROM is refused: only tables of the catalogue are read")
+        name = f"{table.db}.{table.name}" if table.db else table.name
+        if name.casefold() in known or (not table.db and name.casefold() in named):
+            continue
+        near = get_close_matches(name, sorted(tables), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(tables)) or 'no tables'}"
+        raise ParameterError(f"there is no table {name!r} in the catalogue: {hint}")
+
+
+def _kind(expression: object) -> str:
+    return type(expression).__name__.upper()

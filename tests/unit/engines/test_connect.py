@@ -1,0 +1,79 @@
+"""Targets that do not work say what would."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+from sordino.core import EngineError, ParameterError
+from sordino.engines import connect, double_literal
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("duckdb:///nowhere/shop.duckdb", "no file"),
+        ("/nowhere/at/all", "does not exist"),
+        ("/nowhere/t.csv", "does not exist"),
+        ("duckdbb:///x", "did you mean duckdb"),
+        ("mysql://root:hunter2@host/db", "no engine for mysql"),
+    ],
+)
+def test_an_unreachable_target_is_named(target, message):
+    with pytest.raises(EngineError, match=message) as refused:
+        connect(target)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_what_is_no_target_is_refused():
+    with pytest.raises(ParameterError, match="cannot connect to a int"):
+        connect(3)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    path = tmp_path / "shop.duckdb"
+    path.write_text("This is text, and long enough to be more than a header of a database file. " * 100)
+    with pytest.raises(EngineError, match="not a database") as refused:
+        connect(path)
+    assert "This is text" not in str(refused.value)
+    (tmp_path / "notes.txt").write_text("a")
+    with pytest.raises(EngineError, match="is no table"):
+        connect(tmp_path / "notes.txt")
+
+
+def test_a_database_that_is_open_elsewhere_is_refused(tmp_path):
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)), pytest.raises(EngineError, match="already open in this process"):
+        connect(path)
+    code = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('open', flush=True); sys.stdin.readline()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(EngineError, match="another process"):
+            connect(path)
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize("options", [{"memory_limit": "lots"}, {"threads": 0}, {"threads": "two"}])
+def test_resources_are_checked(options):
+    with pytest.raises(ParameterError, match=r"(memory_limit|threads) must be"):
+        connect("duckdb://:memory:", **options)
+    with duckdb.connect() as connection, pytest.raises(ParameterError, match="cannot be set"):
+        connect(connection, threads=2)
+
+
+def test_types_are_for_csv_files(tmp_path):
+    for target in ("duckdb://:memory:", {}, tmp_path / "shop.duckdb"):
+        with pytest.raises(ParameterError, match="types are for CSV files"):
+            connect(target, types={"t": {"a": "integer"}})
+
+
+def test_a_double_literal_is_that_double():
+    assert double_literal(0.1).sql() == "CAST('0.1' AS DOUBLE)"
+    assert double_literal(float("-inf")).sql() == "CAST('-Infinity' AS DOUBLE)"
+    with pytest.raises(ParameterError, match="NaN"):
+        double_literal(float("nan"))
