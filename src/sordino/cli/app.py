@@ -16,6 +16,7 @@ from sordino.cli.audit import audit
 from sordino.cli.compare import compare
 from sordino.cli.count import count
 from sordino.cli.demo import demo
+from sordino.cli.ledger import ledger
 from sordino.cli.quantile import quantile
 from sordino.cli.select import select
 from sordino.cli.topk import topk
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 for command in (demo, select, quantile, topk, count, compare, audit):
     app.command()(command)
+app.add_typer(ledger)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,250 @@
+"""`sordino ledger`: budgets of analysts, and the record of what was released."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sordino.cli import question_options as ask
+from sordino.cli.output import console, plain_table, print_json, printable
+from sordino.core import ParameterError
+
+if TYPE_CHECKING:
+    from sordino.ledger import Account, Event
+
+ledger = typer.Typer(
+    name="ledger",
+    help="Budgets of analysts, and the record of what was released.",
+    rich_markup_mode="rich",
+)
+
+LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="The ledger: one SQLite file.")]
+DatasetFilter = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
+AnalystFilter = Annotated[str | None, typer.Option("--analyst", help="Only this analyst.")]
+
+
+class Format(StrEnum):
+    """How events are exported."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+@ledger.callback(invoke_without_command=True)
+def root(context: typer.Context) -> None:
+    """Budgets of analysts, and the record of what was released.
+
+    The ledger is one file on a local disk. An answer is paid for there before
+    it is drawn, and stored there before it is shown.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@ledger.command()
+def grant(
+    file: LedgerFile,
+    dataset: Annotated[str, typer.Option(help="The data set's name, as in its policy.")],
+    analyst: Annotated[str | None, typer.Option(help="Whose budget it is.")] = None,
+    cap: Annotated[
+        bool,
+        typer.Option("--cap", help="In place of --analyst: the limit over all analysts of the data set."),
+    ] = False,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="In all; must be > 0.")] = None,
+    delta: Annotated[float, typer.Option(help="In all, beside epsilon or rho.")] = 0.0,
+    rho: Annotated[float | None, typer.Option(help="In place of --epsilon: zCDP in all.")] = None,
+    at_delta: Annotated[
+        float | None, typer.Option(help="The public delta at which rho is stated as (epsilon, delta).")
+    ] = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Set what an analyst may spend in all; makes the file if there is none.
+
+    It sets a total, it does not add: saying it twice changes nothing. What
+    was spent stays spent.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger grant shop.ledger --dataset shop --analyst ann -e 1
+      sordino ledger grant shop.ledger --dataset shop --cap --epsilon 5 \\
+          --delta 1e-6
+      sordino ledger grant shop.ledger --dataset shop --analyst bob \\
+          --rho 0.1 --at-delta 1e-6
+    """
+    from sordino.ledger import Ledger, Limit
+
+    if cap == (analyst is not None):
+        raise ParameterError("give exactly one of --analyst NAME and --cap")
+    limit = Limit.of(epsilon=epsilon, delta=delta, rho=rho, at_delta=at_delta)
+    _check_name("--dataset", dataset)
+    _check_name("--analyst", "cap" if analyst is None else analyst)
+    with Ledger.open(file) as book:
+        account = book.set_cap(dataset, limit) if analyst is None else book.grant(dataset, analyst, limit)
+    if as_json:
+        print_json(account.to_dict())
+        return
+    print(f"{_whose(account)} on {printable(dataset)}: {account}")
+
+
+@ledger.command()
+def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = False) -> None:
+    """Show every account: its limit, what was spent and what is left.
+
+    Checks first that every sum equals that of its events.
+    """
+    from sordino.ledger import Ledger
+
+    with Ledger.open(file, create=False) as book:
+        book.verify()
+        accounts = [account for account in book.accounts() if dataset in (None, account.dataset)]
+        distances = {account.dataset: book.distance(account.dataset) for account in accounts}
+    if as_json:
+        print_json({"accounts": [_with_distance(account, distances) for account in accounts]})
+        return
+    if not accounts:
+        print("no accounts: grant one with 'sordino ledger grant'")
+        return
+    table = plain_table("")
+    for column in ("data set", "analyst", "limit", "spent", "left", "counted per"):
+        table.add_column(column, overflow="fold")
+    for account in accounts:
+        table.add_row(
+            *_plain(
+                account.dataset,
+                _whose(account),
+                str(account.limit),
+                account.limit.shown(account.spent),
+                account.limit.shown(account.left, left=True),
+                distances[account.dataset] or "not asked yet",
+            )
+        )
+    console().print(table)
+
+
+@ledger.command()
+def history(
+    file: LedgerFile,
+    dataset: DatasetFilter = None,
+    analyst: AnalystFilter = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Show what happened, oldest first: grants, reservations, releases, refunds."""
+    events = _events(file, dataset, analyst)
+    if as_json:
+        print_json({"events": [event.to_dict() for event in events]})
+        return
+    if not events:
+        print("no events")
+        return
+    table = plain_table("")
+    for column in ("no.", "time (UTC)", "event", "data set", "analyst", "loss", "what"):
+        table.add_column(column, overflow="fold")
+    for event in events:
+        table.add_row(
+            *_plain(
+                str(event.number),
+                event.time[:19].replace("T", " "),
+                event.kind,
+                event.dataset,
+                event.analyst or "(cap)",
+                _loss(event),
+                _what(event),
+            )
+        )
+    console().print(table)
+
+
+@ledger.command()
+def export(
+    file: LedgerFile,
+    form: Annotated[
+        Format, typer.Option("--format", help="jsonl (one event per line) or csv.")
+    ] = Format.JSONL,
+    dataset: DatasetFilter = None,
+    analyst: AnalystFilter = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Write every event with all its fields to standard output.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger export shop.ledger > events.jsonl
+      sordino ledger export shop.ledger --format csv > events.csv
+    """
+    events = [event.to_dict() for event in _events(file, dataset, analyst)]
+    if as_json:
+        print_json({"events": events})
+    elif form is Format.JSONL:
+        for event in events:
+            print(json.dumps(event, ensure_ascii=False))
+    else:
+        _write_csv(events)
+
+
+def _write_csv(events: list[dict[str, Any]]) -> None:
+    from sordino.ledger import Event
+
+    writer = csv.DictWriter(sys.stdout, list(Event.__slots__), lineterminator="\n")
+    writer.writeheader()
+    for event in events:
+        writer.writerow(
+            {
+                name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+                for name, value in event.items()
+            }
+        )
+
+
+def _events(file: str, dataset: str | None, analyst: str | None) -> list[Event]:
+    from sordino.ledger import Ledger
+
+    with Ledger.open(file, create=False) as book:
+        return book.history(dataset, analyst)
+
+
+def _check_name(option: str, value: str) -> None:
+    """Before a file is made."""
+    if not value.strip():
+        raise ParameterError(f"{option} must not be empty")
+
+
+def _whose(account: Account) -> str:
+    return "(cap over all analysts)" if account.analyst is None else printable(account.analyst)
+
+
+def _with_distance(account: Account, distances: dict[str, str | None]) -> dict[str, Any]:
+    return account.to_dict() | {"distance": distances[account.dataset]}
+
+
+def _loss(event: Event) -> str:
+    from fractions import Fraction
+
+    from sordino.ledger.amount_text import rounded_up
+
+    losses = (("epsilon", event.epsilon), ("rho", event.rho), ("delta", event.delta))
+    return ", ".join(
+        f"{name} {rounded_up(Fraction(text))}" for name, text in losses if text not in (None, "0")
+    )
+
+
+def _what(event: Event) -> str:
+    if event.kind == "commit":
+        return f"release of reservation {event.reservation}"
+    if event.kind == "refund":
+        return f"reservation {event.reservation} given back"
+    if event.kind == "grant":
+        return "limit"
+    return " · ".join(part for part in (event.mechanism, event.question) if part)
+
+
+def _plain(*cells: str) -> list[str]:
+    from rich.markup import escape
+
+    return [escape(printable(cell)) for cell in cells]

@@ -1,0 +1,24 @@
+"""Durable budgets: accounts, reserve–commit, and the record of every release."""
+
+from sordino.ledger.account import Account
+from sordino.ledger.batch import GaussianNoise, LaplaceNoise, batch_guarantee
+from sordino.ledger.composition import Amount
+from sordino.ledger.event import Event, question_key
+from sordino.ledger.ledger import Ledger
+from sordino.ledger.limit import Limit
+from sordino.ledger.reservation import NothingReleased, Reservation, StoredRelease
+
+__all__ = [
+    "Account",
+    "Amount",
+    "Event",
+    "GaussianNoise",
+    "LaplaceNoise",
+    "Ledger",
+    "Limit",
+    "NothingReleased",
+    "Reservation",
+    "StoredRelease",
+    "batch_guarantee",
+    "question_key",
+]

@@ -1,0 +1,40 @@
+"""Account: what one analyst, or all analysts of a data set together, may spend and has spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sordino.ledger.composition import Amount
+from sordino.ledger.limit import Limit, amount_dict
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A limit and what was spent of it; ``analyst`` None is the cap of the data set over all analysts."""
+
+    dataset: str
+    analyst: str | None
+    limit: Limit
+    spent: Amount
+
+    @property
+    def left(self) -> Amount:
+        """What may still be spent."""
+        return self.limit.amount - self.spent
+
+    def __str__(self) -> str:
+        left = self.limit.shown(self.left, left=True)
+        return f"{left} left of {self.limit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        epsilon, delta = self.limit.statement(self.spent)
+        return {
+            "dataset": self.dataset,
+            "analyst": self.analyst,
+            "limit": self.limit.to_dict(),
+            "spent": amount_dict(self.limit, self.spent),
+            "left": amount_dict(self.limit, self.left, left=True),
+            "loss_so_far": {"epsilon": epsilon, "delta": delta},
+        }

@@ -1,0 +1,152 @@
+"""The joint guarantee of a batch of releases that is fixed beforehand, by privacy loss distributions.
+
+Inside one batch nothing is chosen after seeing an answer, so tighter composition than sums is sound. The result is one
+(ε, δ) that an account then counts like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError, checked_distance
+from sordino.core.parameters import as_written, positive, probability
+from sordino.ledger.event import distance_key
+
+_STEP = 2.0**-13  # of the grid of losses; a power of two, so that dividing by it is exact
+_FFT = 2.0**-50  # error of one entry of a convolution of masses that sum to 1
+_SMALLEST_SLACK = 1e-14  # the accountant's own truncation, per composition
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceNoise:
+    """Laplace noise of a public scale on a number of *global* sensitivity ``sensitivity``, perhaps rounded afterwards.
+
+    Noise that follows a smooth bound is not of this kind (its scale moves too): give its Guarantee.
+    """
+
+    distance: Distance
+    scale: float
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        (
+            checked_distance(self.distance),
+            positive("scale", self.scale),
+            positive("sensitivity", self.sensitivity),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """Gaussian noise of a public deviation on an answer of *global* L2 ``sensitivity``, perhaps rounded afterwards."""
+
+    distance: Distance
+    standard_deviation: float
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        checked_distance(self.distance), positive("sensitivity", self.sensitivity)
+        positive("standard_deviation", self.standard_deviation)
+
+
+Part = Guarantee | LaplaceNoise | GaussianNoise
+
+
+def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
+    """One (ε, δ) for all parts together.
+
+    **Guarantee**: the joint release of all parts is (ε, δ)-DP for the ``delta`` given.
+    **Requires**: parts, their order and their parameters are fixed before the first answer is seen; all of
+    one Distance. A Guarantee stands for the worst mechanism that has it, which is randomized response (so
+    permute-and-flip gets no more than it has). zCDP alone has no such worst case: give `GaussianNoise`, or (ε, δ).
+    **Source**: Koskela, Jälkö and Honkela 2020; Kairouz, Oh and Viswanath 2015; computed by dp-accounting.
+    **Numerics**: pessimistic grids of 2⁻¹³; the error of the convolutions is taken from ``delta``, and the result
+    rounded up. Never more than the plain sums where those fit ``delta``.
+    """
+    probability("delta", delta)
+    if not parts:
+        raise ParameterError("a batch needs at least one part")
+    for part in parts:
+        if not isinstance(part, Guarantee | LaplaceNoise | GaussianNoise):
+            raise ParameterError(
+                f"a part must be a Guarantee, LaplaceNoise or GaussianNoise, got {type(part).__name__}"
+            )
+    if len({distance_key(part.distance) for part in parts}) > 1:
+        raise ParameterError("the parts of a batch must share one Distance: losses of two do not add up")
+    candidates = [
+        bound for bound in (_basic(parts, delta), _by_distribution(parts, delta)) if bound is not None
+    ]
+    if not candidates:
+        raise UnsupportedError(
+            f"no finite epsilon at delta {delta:g}: the parts' own deltas or the precision of the convolution use "
+            "it up; give a larger delta or fewer parts"
+        )
+    epsilon, theorem = min(candidates)
+    return Guarantee(parts[0].distance, f"{theorem} of {len(parts)} releases", epsilon=epsilon, delta=delta)
+
+
+def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
+    """Σε, exact and rounded up, if every part has an (ε, δ) of its own and Σδ fits."""
+    epsilon = spent = Fraction(0)
+    for part in parts:
+        if isinstance(part, Guarantee) and part.epsilon is not None:
+            epsilon += as_written("epsilon", part.epsilon)
+            spent += as_written("delta", part.delta)
+        elif isinstance(part, LaplaceNoise):
+            epsilon += as_written("sensitivity", part.sensitivity) / as_written("scale", part.scale)
+        else:
+            return None
+    if spent > as_written("delta", delta):
+        return None
+    rounded = float(epsilon)
+    if Fraction(repr(rounded)) < epsilon:
+        rounded = math.nextafter(rounded, math.inf)
+    return rounded, "sum"
+
+
+def _by_distribution(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
+    counts: dict[Part, int] = {}
+    for part in parts:
+        counts[part] = counts.get(part, 0) + 1
+    composed: Any = None
+    size = 0
+    for part, count in counts.items():
+        one = _distribution(part)
+        many = one if count == 1 else one.self_compose(count)
+        composed = many if composed is None else composed.compose(many)
+        size = max(size, _size(composed))
+    slack = (size * _FFT + _SMALLEST_SLACK) * len(parts)
+    if slack >= delta / 2:
+        return None
+    epsilon = float(composed.get_epsilon_for_delta(delta - slack))
+    if not math.isfinite(epsilon):
+        return None
+    return math.nextafter(epsilon * (1 + 1e-12) + 1e-12, math.inf), "privacy loss distribution"
+
+
+def _distribution(part: Part) -> Any:
+    from dp_accounting.pld import common, privacy_loss_distribution  # takes a second: only when asked
+
+    step = {"value_discretization_interval": _STEP}
+    if isinstance(part, LaplaceNoise):
+        return privacy_loss_distribution.from_laplace_mechanism(part.scale, part.sensitivity, **step)
+    if isinstance(part, GaussianNoise):
+        return privacy_loss_distribution.from_gaussian_mechanism(
+            part.standard_deviation, part.sensitivity, **step
+        )
+    if part.epsilon is None:
+        raise UnsupportedError(
+            "a zCDP guarantee alone has no worst-case distribution: give GaussianNoise(…), or its (epsilon, delta) "
+            "statement by as_approximate(delta)"
+        )
+    worst = common.DifferentialPrivacyParameters(float(part.epsilon), float(part.delta))
+    return privacy_loss_distribution.from_privacy_parameters(worst, **step)
+
+
+def _size(distribution: Any) -> int:
+    """Points of the grid of losses: more of them, more rounding."""
+    return int(distribution._pmf_remove.size)

@@ -1,0 +1,86 @@
+"""Event: one line of the append-only record; and the key by which a question is the same question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sordino.core import Distance, ParameterError
+from sordino.core.parameters import as_written
+
+Kind = Literal["grant", "reserve", "commit", "refund"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened, as it was written; nothing is ever changed or removed.
+
+    ``reservation`` is the number of the ``reserve`` event that a ``commit`` or ``refund`` belongs to. ``epsilon``,
+    ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the limit, and
+    ``analyst`` None means the data set's cap.
+    """
+
+    number: int
+    time: str
+    kind: Kind
+    dataset: str
+    analyst: str | None
+    reservation: int | None = None
+    epsilon: str | None = None
+    delta: str | None = None
+    rho: str | None = None
+    at_delta: str | None = None
+    distance: str | None = None
+    theorem: str | None = None
+    guarantee: str | None = None
+    mechanism: str | None = None
+    parameters: dict[str, Any] | None = None
+    scope: str | None = None
+    question: str | None = None
+    release: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, without what this kind of event does not have."""
+        fields = ((name, getattr(self, name)) for name in self.__slots__)
+        return {name: value for name, value in fields if value is not None}
+
+
+def question_key(question: str, *, version: str | None = None, **parameters: Any) -> str:
+    """The canonical text of a question: the same whatever the order of its parameters.
+
+    Numbers count as the decimals that they are written as, so 1 and 1.0 are the same. ``version`` is a public tag of
+    the data (a load date, say): another version is another question.
+    """
+    content: dict[str, Any] = {"question": question, "parameters": _canonical(parameters)}
+    if version is not None:
+        content["version"] = version
+    return plain_text("a parameter of the question", content)
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    if value is None or isinstance(value, str | bool):
+        return value
+    return {"number": str(as_written("a parameter of the question", value))}
+
+
+def distance_key(distance: Distance) -> str:
+    """Equal for equal distances: weights of 1 are what nothing said would mean, and their order is free."""
+    weights = {part: as_written("weight", weight) for part, weight in distance.weights}
+    told = {part: str(weight) for part, weight in weights.items() if weight != 1}
+    return plain_text("a distance", {"unit": distance.unit, "change": distance.change, "weights": told})
+
+
+def plain_text(name: str, content: Any) -> str:
+    """Canonical JSON; the error does not show the content."""
+    try:
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        raise ParameterError(
+            f"{name} must be plain data (text, numbers, lists, dicts with text keys)"
+        ) from None

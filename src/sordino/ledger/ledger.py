@@ -1,0 +1,464 @@
+"""Ledger: durable budgets. What is not written here first is not released."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sordino.core import (
+    BudgetError,
+    Distance,
+    Guarantee,
+    LedgerError,
+    ParameterError,
+    add_remove_row,
+    checked_distance,
+)
+from sordino.core.parameters import as_written, non_negative
+from sordino.ledger.account import Account
+from sordino.ledger.composition import Amount, printed
+from sordino.ledger.event import Event, distance_key, plain_text
+from sordino.ledger.limit import Limit
+from sordino.ledger.reservation import Reservation, StoredRelease
+from sordino.ledger.store import Store
+
+_CAP = ""  # the analyst's name under which the cap of a data set is kept
+_LONGEST_NAME = 200
+
+
+class Ledger:
+    """Budgets per data set and analyst, a cap per data set over all analysts, and every release that was paid for.
+
+    **Guarantee**: at any moment, whatever crashed, the releases of an account together cost at most its limit, and
+    all releases of a data set at most its cap, under adaptively chosen questions and budgets (`composition.py`).
+    A loss is per unit of the data set's one `Distance`; another Distance is refused.
+    **Requires**: that answers leave only through `spend` (or `Reservation.commit`), that every release of a data
+    set goes to the same ledger, and that the file is not replaced by an older copy.
+    **How**: reserve → produce → commit → hand out, each step durable before the next. A crash in between wastes
+    budget and never returns it.
+    **Numerics**: amounts are exact fractions of the decimals that were written; 0.1 ten times is 1.
+
+    Stored releases belong to the analyst who paid: another analyst who asks the same pays too. Else the second
+    account would not bound what its analyst knows.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, create: bool = True, patience: float = 10.0) -> Ledger:
+        """The ledger in a file, made if ``create``; waits ``patience`` seconds for other processes.
+
+        The file needs a local file system: the locks of network file systems are not reliable.
+        """
+        return cls(Store(Path(path), create=create, patience=non_negative("patience", patience)))
+
+    @classmethod
+    def in_memory(cls) -> Ledger:
+        """A ledger that ends with this process and still enforces its limits; refused in forked children."""
+        return cls(Store(None, create=True, patience=10.0))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{self._store}>"
+
+    def __reduce__(self) -> tuple[Callable[[str], Ledger], tuple[str]]:
+        if self._store.path is None:
+            raise LedgerError("a ledger in memory stays in the process that made it: use Ledger.open(path)")
+        return _reopen, (str(self._store.path),)
+
+    # -- the owner grants ------------------------------------------------------------------------------------------
+
+    def grant(self, dataset: str, analyst: str, limit: Limit, *, distance: Distance | None = None) -> Account:
+        """Set what an analyst may spend in all on a data set; what was spent stays spent.
+
+        Saying the same again changes nothing. A limit below what was spent is refused.
+        """
+        return self._set_limit(_name("dataset", dataset), _name("analyst", analyst), limit, distance)
+
+    def set_cap(self, dataset: str, limit: Limit, *, distance: Distance | None = None) -> Account:
+        """Set what all analysts together may spend on a data set; everything already spent on it counts."""
+        return self._set_limit(_name("dataset", dataset), _CAP, limit, distance)
+
+    def _set_limit(self, dataset: str, analyst: str, limit: Limit, distance: Distance | None) -> Account:
+        if not isinstance(limit, Limit):
+            raise ParameterError(f"limit must be a Limit such as Limit.of(epsilon=1), got {limit!r}")
+        with self._store.transaction() as connection:
+            connection.execute("INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (dataset,))
+            if distance is not None:
+                _fix_distance(connection, dataset, checked_distance(distance))
+            present = _account(connection, dataset, analyst)
+            if present is not None and present.limit == limit:
+                return present
+            spent = _spent(connection, dataset, analyst, limit)
+            if not spent.within(limit.amount):
+                raise ParameterError(
+                    f"the limit {limit} is below what was already spent: the smallest limit is {limit.shown(spent)}"
+                )
+            connection.execute(
+                "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    dataset,
+                    analyst,
+                    limit.measure,
+                    str(limit.amount.loss),
+                    str(limit.amount.delta),
+                    None if limit.at_delta is None else str(limit.at_delta),
+                    str(spent.loss),
+                    str(spent.delta),
+                ),
+            )
+            _append(
+                connection,
+                kind="grant",
+                dataset=dataset,
+                analyst=analyst,
+                delta=str(limit.amount.delta),
+                at_delta=None if limit.at_delta is None else str(limit.at_delta),
+                distance=None if distance is None else str(distance),
+                **{limit.measure: str(limit.amount.loss)},
+            )
+        return Account(dataset, analyst or None, limit, spent)
+
+    # -- an answer is paid for -------------------------------------------------------------------------------------
+
+    def spend(
+        self,
+        dataset: str,
+        analyst: str,
+        guarantee: Guarantee,
+        question: str,
+        produce: Callable[[], Mapping[str, Any]],
+        *,
+        reuse: bool = False,
+        mechanism: str = "",
+        parameters: Mapping[str, Any] | None = None,
+        scope: str = "",
+    ) -> StoredRelease:
+        """Pay, then draw, then store, then return: the only order in which a value may leave.
+
+        ``produce`` draws the answer and returns it as plain data (`Release.to_dict`). If it raises, the budget stays
+        spent, unless it raises `NothingReleased`. With ``reuse`` a question that this analyst has paid for
+        is answered from the store.
+        """
+        if reuse and (known := self.stored(dataset, analyst, question)) is not None:
+            return known
+        with self.reserve(
+            dataset,
+            analyst,
+            guarantee,
+            question=question,
+            mechanism=mechanism,
+            parameters=parameters,
+            scope=scope,
+        ) as reservation:
+            self._reached("reserved")
+            release = produce()
+            self._reached("produced")
+            stored = reservation.commit(release)
+        self._reached("committed")
+        return stored
+
+    def reserve(
+        self,
+        dataset: str,
+        analyst: str,
+        guarantee: Guarantee,
+        *,
+        question: str,
+        mechanism: str = "",
+        parameters: Mapping[str, Any] | None = None,
+        scope: str = "",
+    ) -> Reservation:
+        """Subtract the cost durably, from the analyst's account and from the data set's cap, or raise BudgetError."""
+        _name("dataset", dataset), _name("analyst", analyst)
+        if not isinstance(guarantee, Guarantee):
+            raise ParameterError(f"guarantee must be a Guarantee, got {type(guarantee).__name__}")
+        if not isinstance(question, str) or not question:
+            raise ParameterError(
+                "question must be a text that is the same for the same question: see question_key"
+            )
+        content = None if parameters is None else plain_text("parameters", dict(parameters))
+        with self._store.transaction() as connection:
+            self._reached("reserving")
+            account = _granted(connection, dataset, analyst)
+            _fix_distance(connection, dataset, guarantee.distance)
+            cost = account.limit.cost(guarantee)
+            if not (account.spent + cost).within(account.limit.amount):
+                raise BudgetError(
+                    f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
+                    f"of the budget of {analyst!r} on data set {dataset!r}; nothing was spent"
+                )
+            _charge(connection, account, cost)
+            cap = _account(connection, dataset, _CAP)
+            if cap is not None:
+                shared = cap.limit.cost(guarantee)
+                if not (cap.spent + shared).within(cap.limit.amount):
+                    raise BudgetError(
+                        f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
+                        "does not allow it; nothing was spent; ask the owner of the data"
+                    )
+                _charge(connection, cap, shared)
+            number = _append(
+                connection,
+                kind="reserve",
+                dataset=dataset,
+                analyst=analyst,
+                epsilon=_text("epsilon", guarantee.epsilon),
+                delta=_text("delta", guarantee.delta),
+                rho=_text("rho", guarantee.rho),
+                distance=str(guarantee.distance),
+                theorem=guarantee.theorem,
+                guarantee=str(printed(guarantee)),
+                mechanism=mechanism or None,
+                parameters=content,
+                scope=scope or None,
+                question=question,
+            )
+            self._reached("reserve written")
+        return Reservation(self, number, dataset, analyst, guarantee)
+
+    def stored(self, dataset: str, analyst: str, question: str) -> StoredRelease | None:
+        """The latest release of this question that this analyst has paid for."""
+        with self._store.reading() as connection:
+            row = connection.execute(
+                "SELECT release, number, time FROM events WHERE kind = 'commit' AND dataset = ? AND analyst = ? "
+                "AND question = ? ORDER BY number DESC LIMIT 1",
+                (dataset, analyst, question),
+            ).fetchone()
+        return None if row is None else StoredRelease(json.loads(row[0]), row[1], row[2], reused=True)
+
+    def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
+        text = plain_text("a release", dict(release))
+        with self._store.transaction() as connection:
+            question = _open_reservation(connection, reservation)["question"]
+            number = _append(
+                connection,
+                kind="commit",
+                dataset=reservation.dataset,
+                analyst=reservation.analyst,
+                reservation=reservation.number,
+                question=question,
+                release=text,
+            )
+            time = connection.execute("SELECT time FROM events WHERE number = ?", (number,)).fetchone()[0]
+            self._reached("commit written")
+        return StoredRelease(json.loads(text), number, time)
+
+    def _refund(self, reservation: Reservation) -> None:
+        with self._store.transaction() as connection:
+            reserved = _open_reservation(connection, reservation)
+            for analyst in (reservation.analyst, _CAP):
+                account = _account(connection, reservation.dataset, analyst)
+                if account is not None:
+                    cost = account.limit.cost(_guarantee(reserved))
+                    _charge(connection, account, Amount() - cost)
+            _append(
+                connection,
+                kind="refund",
+                dataset=reservation.dataset,
+                analyst=reservation.analyst,
+                reservation=reservation.number,
+            )
+
+    def _reached(self, point: str) -> None:
+        """A seam for the crash tests, which end the process here."""
+
+    # -- what it knows ---------------------------------------------------------------------------------------------
+
+    def account(self, dataset: str, analyst: str) -> Account:
+        """One analyst's account; BudgetError if nothing was granted."""
+        with self._store.reading() as connection:
+            return _granted(connection, dataset, analyst)
+
+    def cap(self, dataset: str) -> Account | None:
+        """The cap of a data set over all analysts: the owner's to know."""
+        with self._store.reading() as connection:
+            return _account(connection, dataset, _CAP)
+
+    def accounts(self) -> list[Account]:
+        """All accounts, the cap of a data set before its analysts."""
+        with self._store.reading() as connection:
+            rows = connection.execute(
+                "SELECT dataset, analyst FROM accounts ORDER BY dataset, analyst"
+            ).fetchall()
+            found = [_account(connection, *row) for row in rows]
+        return [account for account in found if account is not None]
+
+    def distance(self, dataset: str) -> str | None:
+        """What the losses of a data set are counted per, as text; None while nothing has said it."""
+        with self._store.reading() as connection:
+            row = connection.execute(
+                "SELECT distance_text FROM datasets WHERE dataset = ?", (dataset,)
+            ).fetchone()
+        return None if row is None else row[0]
+
+    def history(self, dataset: str | None = None, analyst: str | None = None) -> list[Event]:
+        """Every event in order, of one data set or one analyst if asked."""
+        with self._store.reading() as connection:
+            return [_event(row) for row in _rows(connection, dataset, analyst)]
+
+    def verify(self) -> None:
+        """Check that every account's sum is the sum of its events and within its limit; LedgerError if not."""
+        with self._store.reading() as connection:
+            for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
+                account = _account(connection, dataset, analyst)
+                if account is None:
+                    continue
+                spent = _spent(connection, dataset, analyst, account.limit)
+                if spent != account.spent or not spent.within(account.limit.amount):
+                    whose = f"analyst {analyst!r}" if analyst else "the cap"
+                    raise LedgerError(
+                        f"{self._store}: the account of {whose} on data set {dataset!r} does not match its events"
+                    )
+
+
+def _reopen(path: str) -> Ledger:
+    return Ledger.open(path, create=False)
+
+
+def _name(kind: str, value: Any) -> str:
+    if (
+        not isinstance(value, str)
+        or not value.strip()
+        or len(value) > _LONGEST_NAME
+        or not value.isprintable()
+    ):
+        raise ParameterError(
+            f"{kind} must be a printable name of 1 to {_LONGEST_NAME} characters, got {value!r}"
+        )
+    return value
+
+
+def _text(name: str, value: float | None) -> str | None:
+    return None if value is None else str(as_written(name, value))
+
+
+def _account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
+    row = connection.execute(
+        "SELECT measure, loss_limit, delta_limit, at_delta, loss_spent, delta_spent FROM accounts "
+        "WHERE dataset = ? AND analyst = ?",
+        (dataset, analyst),
+    ).fetchone()
+    if row is None:
+        return None
+    measure, loss, delta, at_delta, loss_spent, delta_spent = row
+    limit = Limit(
+        measure, Amount(Fraction(loss), Fraction(delta)), None if at_delta is None else Fraction(at_delta)
+    )
+    return Account(dataset, analyst or None, limit, Amount(Fraction(loss_spent), Fraction(delta_spent)))
+
+
+def _granted(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+    account = _account(connection, dataset, analyst) if analyst else None
+    if account is None:
+        raise BudgetError(
+            f"no budget was granted to {analyst!r} on data set {dataset!r}: the owner grants one with "
+            "'sordino ledger grant FILE --dataset … --analyst … --epsilon …' or Ledger.grant"
+        )
+    return account
+
+
+def _charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> None:
+    spent = account.spent + cost
+    connection.execute(
+        "UPDATE accounts SET loss_spent = ?, delta_spent = ? WHERE dataset = ? AND analyst = ?",
+        (str(spent.loss), str(spent.delta), account.dataset, account.analyst or _CAP),
+    )
+
+
+def _fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> None:
+    """The first Distance that is named is the data set's for good."""
+    key = distance_key(distance)
+    known, text = connection.execute(
+        "SELECT distance, distance_text FROM datasets WHERE dataset = ?", (dataset,)
+    ).fetchone()
+    if known is None:
+        connection.execute(
+            "UPDATE datasets SET distance = ?, distance_text = ? WHERE dataset = ?",
+            (key, str(distance), dataset),
+        )
+    elif known != key:
+        raise ParameterError(
+            f"data set {dataset!r} is counted per {text}, and this is per {distance}: losses of two distances do not "
+            "add up; ask with the first, or give the data set another name and its own budget"
+        )
+
+
+def _append(connection: sqlite3.Connection, **fields: Any) -> int:
+    content = {"time": datetime.now(UTC).isoformat(timespec="microseconds")} | fields
+    columns, marks = ", ".join(content), ", ".join("?" * len(content))
+    cursor = connection.execute(f"INSERT INTO events ({columns}) VALUES ({marks})", tuple(content.values()))
+    if cursor.lastrowid is None:
+        raise LedgerError("SQLite did not number an event; nothing was released")
+    return cursor.lastrowid
+
+
+def _rows(
+    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
+) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(
+        "SELECT * FROM events WHERE dataset = coalesce(?, dataset) AND analyst = coalesce(?, analyst) ORDER BY number",
+        (dataset, analyst),
+    )
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def _event(row: dict[str, Any]) -> Event:
+    for name in ("parameters", "release"):
+        row[name] = None if row[name] is None else json.loads(row[name])
+    return Event(**(row | {"analyst": row["analyst"] or None}))
+
+
+def _open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+    """The reserve event, if neither a commit nor a refund has ended it."""
+    cursor = connection.execute(
+        "SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (reservation.number,)
+    )
+    row = cursor.fetchone()
+    ended = connection.execute(
+        "SELECT kind FROM events WHERE reservation = ?", (reservation.number,)
+    ).fetchone()
+    if row is None or ended is not None:
+        why = "is not in this ledger" if row is None else f"has ended with a {ended[0]}"
+        raise LedgerError(f"reservation {reservation.number} {why}; nothing was released")
+    return dict(zip((column[0] for column in cursor.description), row, strict=True))
+
+
+def _guarantee(reserved: Mapping[str, Any]) -> Guarantee:
+    """A guarantee of the reserved losses, for its cost; exact, since costs read fractions as they are."""
+    exact: dict[str, Any] = {
+        name: None if reserved[name] is None else Fraction(reserved[name])
+        for name in ("epsilon", "delta", "rho")
+    }
+    return Guarantee(add_remove_row(), reserved["theorem"], **exact)
+
+
+def _spent(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
+    """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
+    total = Amount()
+    refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
+    for row in _rows(connection, dataset, analyst or None):
+        if row["kind"] == "reserve" and row["number"] not in refunded:
+            total += limit.cost(_guarantee(row))
+    return total

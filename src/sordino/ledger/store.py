@@ -1,0 +1,255 @@
+"""The SQLite file under a ledger: one connection per process, immediate transactions, errors in plain words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sordino.core import LedgerError
+
+_APPLICATION = 0x536F7264  # "Sord": tells a ledger from any other SQLite file
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE datasets (
+  dataset TEXT PRIMARY KEY,
+  distance TEXT,           -- canonical; NULL until a grant or a question says it
+  distance_text TEXT
+);
+CREATE TABLE accounts (    -- analyst '' is the cap of the data set; the sums of the events, kept for speed
+  dataset TEXT NOT NULL,
+  analyst TEXT NOT NULL,
+  measure TEXT NOT NULL,
+  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
+  loss_spent TEXT NOT NULL, delta_spent TEXT NOT NULL,
+  PRIMARY KEY (dataset, analyst)
+);
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  time TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserve', 'commit', 'refund')),
+  dataset TEXT NOT NULL,
+  analyst TEXT NOT NULL,
+  reservation INTEGER REFERENCES events (number),
+  epsilon TEXT, delta TEXT, rho TEXT, at_delta TEXT,
+  distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT
+);
+CREATE INDEX events_by_question ON events (dataset, analyst, question) WHERE kind = 'commit';
+CREATE UNIQUE INDEX one_end_per_reservation ON events (reservation) WHERE reservation IS NOT NULL;
+CREATE TRIGGER events_keep_content BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_keep_lines BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+"""
+
+_WORDS = {
+    sqlite3.SQLITE_NOTADB: "it is not a ledger (not an SQLite database)",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy that knows of every release since",
+    sqlite3.SQLITE_READONLY: "the file or its directory is read-only, and a ledger must write before it answers",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or made there",
+    sqlite3.SQLITE_PERM: "permission denied",
+    sqlite3.SQLITE_AUTH: "permission denied",
+    sqlite3.SQLITE_IOERR: "reading or writing the file failed",
+}
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+_inherited: list[sqlite3.Connection] = []  # SQLite forbids using a connection after a fork, even to close it
+
+
+class Store:
+    """A connection that is safe to share among threads and to meet again in a forked process.
+
+    **Durability**: write-ahead log with synchronous=FULL, so that a transaction that has returned survives kill −9
+    and loss of power (as far as the disk keeps what it acknowledged). Every writing transaction is BEGIN IMMEDIATE:
+    what it reads is what it writes upon, whatever other processes do.
+    """
+
+    def __init__(self, path: Path | None, *, create: bool, patience: float) -> None:
+        self._name = "the ledger in memory" if path is None else f"ledger {path}"
+        self.path = None if path is None else path.absolute()
+        self._create = create
+        self._patience = patience
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._foreign = False
+        self._closed = False
+        self._identity: tuple[int, int] | None = None
+        self._connect()
+        _stores.add(self)
+
+    def __str__(self) -> str:
+        return self._name
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing; durable when the block has ended without an error."""
+        with self._lock, self._in_plain_words():
+            connection = self._connection or self._connect()
+            self._check_same_file()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):  # the first error is the one to tell
+                        connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view."""
+        with self._lock, self._in_plain_words():
+            connection = self._connection or self._connect()
+            self._check_same_file()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file; later use is refused."""
+        with self._lock:
+            self._closed = True
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def after_fork(self) -> None:
+        """In the child: leave the parent's connection and lock alone."""
+        self._lock = threading.RLock()
+        if self._connection is not None:
+            _inherited.append(self._connection)
+            self._connection = None
+            self._foreign = self.path is None
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._closed:
+            raise LedgerError(f"{self} is closed")
+        if self._foreign:
+            raise LedgerError(
+                "a ledger in memory stays in the process that made it: two processes would each spend its budget; "
+                "use Ledger.open(path)"
+            )
+        with self._in_plain_words():
+            if self.path is not None and not self.path.exists() and not self._create:
+                raise LedgerError(f"{self}: no such file")
+            if self.path is not None and self.path.is_dir():
+                raise LedgerError(f"{self}: is a directory")
+            connection = sqlite3.connect(
+                ":memory:" if self.path is None else os.fspath(self.path),
+                timeout=self._patience,
+                isolation_level=None,  # transactions are begun and ended here, by hand
+                check_same_thread=False,  # the lock sees to it
+            )
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        self._connection = connection
+        self._create = False  # a file that vanishes later must not come back empty
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._check_kind(connection)  # before anything is written
+        if self.path is not None and self._write_ahead(connection) != "wal":
+            raise LedgerError(f"{self}: the file system does not support a write-ahead log")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA fullfsync = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("BEGIN IMMEDIATE")  # also finds out now whether the file can be written
+        try:
+            if not self._check_kind(connection):
+                for statement in _statements(_SCHEMA):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        if self.path is not None and self._identity is None:
+            self._identity = _identity(self.path)
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> str:
+        """Switching to the log needs the file alone, and SQLite does not wait for that by itself."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in _LOCKED or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
+
+    def _check_kind(self, connection: sqlite3.Connection) -> bool:
+        """True for a ledger, False for an empty file; anything else is refused untouched."""
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        if empty and application == 0 and version == 0:
+            return False
+        if application != _APPLICATION:
+            raise LedgerError(f"{self}: it is an SQLite database of something else, not a ledger")
+        if version > SCHEMA_VERSION:
+            raise LedgerError(
+                f"{self}: written by a newer Sordino (format {version}; this one knows up to {SCHEMA_VERSION}); "
+                "update Sordino"
+            )
+        return True
+
+    def _check_same_file(self) -> None:
+        if self.path is not None and _identity(self.path) != self._identity:
+            raise LedgerError(
+                f"{self}: the file was removed or replaced while it was open; nothing was released"
+            )
+
+    @contextmanager
+    def _in_plain_words(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", None)
+            primary = None if code is None else code & 0xFF
+            if primary in _LOCKED:
+                words = f"another process has kept it locked for more than {self._patience:g} s"
+            elif primary in _WORDS:
+                words = _WORDS[primary]
+            else:
+                words = f"SQLite says {error}"
+            raise LedgerError(f"{self}: {words}; nothing was released") from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one: `executescript` would end the transaction first."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _after_fork() -> None:
+    for store in list(_stores):
+        store.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

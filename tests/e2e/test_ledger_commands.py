@@ -1,0 +1,118 @@
+"""`sordino ledger` as an owner would use it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import sordino as sd
+from sordino.ledger import Ledger
+
+ANN = ("ledger", "grant", "shop.ledger", "--dataset", "shop", "--analyst", "ann")
+
+
+@pytest.fixture
+def spent(sordino, tmp_path, monkeypatch):
+    """A ledger with two accounts, a cap and one release."""
+    monkeypatch.chdir(tmp_path)
+    assert sordino(*ANN, "--epsilon", 1, "--delta", 1e-6).code == 0
+    assert sordino(*ANN[:-1], "bob", "--rho", 0.1, "--at-delta", 1e-6).code == 0
+    assert sordino(*ANN[:-2], "--cap", "-e", 1.5, "--delta", 1e-6).code == 0
+    with Ledger.open("shop.ledger") as ledger:
+        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.3)
+        ledger.spend("shop", "ann", guarantee, "SELECT [b]", lambda: {"value": 12}, mechanism="laplace")
+    return tmp_path
+
+
+def test_grant_says_what_is_left(sordino, spent):
+    done = sordino(*ANN, "--epsilon", 2)
+    assert (done.code, done.out) == (0, "ann on shop: epsilon 1.7 left of epsilon 2\n")
+    account = json.loads(sordino(*ANN, "--epsilon", 2, "--json").out)
+    assert account["left"] == {"epsilon": "1.7", "delta": "0"}
+
+
+def test_show_lists_limits_and_what_is_left(sordino, spent):
+    done = sordino("ledger", "show", "shop.ledger")
+    assert done.code == 0
+    for text in ("ann", "bob", "cap over all", "0.7", "1.2", "one row added"):
+        assert text in done.out
+    accounts = json.loads(sordino("ledger", "show", "shop.ledger", "--json").out)["accounts"]
+    assert [account["analyst"] for account in accounts] == [None, "ann", "bob"]
+    assert accounts[1]["spent"] == {"epsilon": "0.3", "delta": "0"}
+    assert accounts[1]["distance"] == "one row added or removed"
+    assert json.loads(sordino("ledger", "show", "shop.ledger", "--dataset", "web", "--json").out) == {
+        "accounts": []
+    }
+
+
+def test_history_lists_events_in_order(sordino, spent):
+    done = sordino("ledger", "history", "shop.ledger")
+    assert done.code == 0
+    assert "SELECT [b]" in done.out
+    assert "release of reservation 4" in done.out
+    events = json.loads(sordino("ledger", "history", "shop.ledger", "--analyst", "ann", "--json").out)[
+        "events"
+    ]
+    assert [event["kind"] for event in events] == ["grant", "reserve", "commit"]
+    assert events[-1]["release"] == {"value": 12}
+
+
+def test_export_gives_every_event_as_lines_or_as_a_table(sordino, spent):
+    lines = [json.loads(line) for line in sordino("ledger", "export", "shop.ledger").out.splitlines()]
+    assert [line["kind"] for line in lines] == ["grant", "grant", "grant", "reserve", "commit"]
+    table = list(
+        csv.DictReader(io.StringIO(sordino("ledger", "export", "shop.ledger", "--format", "csv").out))
+    )
+    assert [row["number"] for row in table] == ["1", "2", "3", "4", "5"]
+    assert json.loads(table[-1]["release"]) == {"value": 12}
+    assert json.loads(sordino("ledger", "export", "shop.ledger", "--json").out)["events"] == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ANN, "-e", 0), "epsilon must be > 0"),
+        ((*ANN, "-e", "nan"), "finite"),
+        ((*ANN, "-e", 1, "--delta", 1), "delta must be in [0, 1)"),
+        (ANN, "either epsilon"),
+        ((*ANN, "-e", 1, "--rho", 1), "either epsilon"),
+        ((*ANN, "--rho", 1), "rho needs at_delta"),
+        ((*ANN, "-e", 1, "--cap"), "exactly one of --analyst NAME and --cap"),
+        ((*ANN[:-2], "-e", 1), "exactly one of --analyst NAME and --cap"),
+        ((*ANN[:-1], " ", "-e", 1), "--analyst must"),
+        (("ledger", "grant", "shop.ledger", "--dataset", "", "--cap", "-e", 1), "--dataset must"),
+        (("ledger", "show", "shop.ledger"), "no such file"),
+        (("ledger", "history", "shop.ledger"), "no such file"),
+        (("ledger", "export", "."), "is a directory"),
+        (("ledger", "export", "shop.ledger", "--format", "xml"), "'--format'"),
+        (("ledger", "audit", "shop.ledger"), "No such command"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(sordino, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    done = sordino(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_below_what_was_spent_is_refused(sordino, spent):
+    done = sordino(*ANN, "--epsilon", 0.2)
+    assert done.code == 2
+    assert "the smallest limit is epsilon 0.3" in done.err
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(sordino, files):
+    before = (files / "votes.csv").read_bytes()
+    for command in (("show",), ("grant", "--dataset", "shop", "--cap", "-e", 1)):
+        done = sordino("ledger", command[0], "votes.csv", *command[1:])
+        assert done.code == 2
+        assert "not a ledger" in done.err
+    assert (files / "votes.csv").read_bytes() == before
+
+
+def test_the_command_alone_shows_its_help(sordino):
+    done = sordino("ledger")
+    assert done.code == 0
+    assert "grant" in done.out

@@ -1,0 +1,235 @@
+"""The file: what it refuses, and that a refusal releases nothing."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+import sordino as sd
+from sordino.ledger import Ledger, Limit
+from sordino.ledger.store import SCHEMA_VERSION
+from tests.unit.ledger.conftest import pure
+
+NOBODY = 65534
+
+
+def never():
+    raise AssertionError("a value was drawn that could not be paid for")
+
+
+@contextmanager
+def without_root():
+    """The super-user may write anything; be nobody meanwhile."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_commits_are_synchronous_and_the_log_is_ahead(ledger):
+    with ledger._store.reading() as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path):
+    path.write_text("name,salary\n" * 100)
+    with pytest.raises(sd.LedgerError, match="not a ledger"):
+        Ledger.open(path)
+    assert path.read_text() == "name,salary\n" * 100
+
+
+def test_a_database_of_something_else_is_refused_and_left_alone(path):
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE rows (a)")
+    other.close()
+    content = path.read_bytes()
+    with pytest.raises(sd.LedgerError, match="of something else"):
+        Ledger.open(path)
+    assert path.read_bytes() == content
+
+
+def test_a_newer_format_is_refused(ledger, path):
+    ledger.close()
+    other = sqlite3.connect(path)
+    other.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    other.close()
+    with pytest.raises(sd.LedgerError, match="written by a newer Sordino"):
+        Ledger.open(path)
+
+
+def test_a_missing_file_is_made_only_where_that_is_meant(path):
+    with pytest.raises(sd.LedgerError, match="no such file"):
+        Ledger.open(path, create=False)
+    assert not path.exists()
+    with pytest.raises(sd.LedgerError, match="is a directory"):
+        Ledger.open(path.parent)
+    with pytest.raises(sd.LedgerError, match="cannot be opened or made"):
+        Ledger.open(path / "deeper" / "ledger")
+
+
+def read_all(path):
+    with Ledger.open(path) as ledger:
+        ledger.verify()
+        ledger.history()
+        ledger.spend("shop", "ann", pure(0.1), "q", never)
+
+
+@pytest.mark.parametrize("damage", [2000, 6000])
+def test_a_damaged_file_is_refused(ledger, path, damage):
+    for turn in range(40):
+        ledger.spend("shop", "ann", pure(0.001), f"q{turn}" * 50, lambda: {"value": 1})
+    ledger.close()
+    content = bytearray(path.read_bytes())
+    content[damage : damage + 3000] = b"\xff" * 3000
+    path.write_bytes(content)
+    with pytest.raises(sd.LedgerError):
+        read_all(path)
+
+
+def test_a_read_only_file_is_refused(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("read_only")
+    for above in (folder, folder.parent, folder.parent.parent):
+        if above.owner() == folder.owner():
+            above.chmod(above.stat().st_mode | 0o055)
+    path = folder / "shop.ledger"
+    with Ledger.open(path) as ledger:
+        ledger.grant("shop", "ann", Limit.of(epsilon=1))
+    path.chmod(0o444)
+    folder.chmod(0o555)
+    try:
+        with without_root(), pytest.raises(sd.LedgerError, match="read-only"):
+            Ledger.open(path)
+    finally:
+        folder.chmod(0o755)
+    with Ledger.open(path) as ledger:
+        assert ledger.account("shop", "ann").spent.loss == 0
+
+
+def test_a_file_that_becomes_read_only_releases_nothing(ledger):
+    with ledger._store.reading() as connection:
+        pass
+    connection.execute("PRAGMA query_only = ON")
+    with pytest.raises(sd.LedgerError, match="read-only"):
+        ledger.spend("shop", "ann", pure(0.1), "q", never)
+    connection.execute("PRAGMA query_only = OFF")
+    assert ledger.account("shop", "ann").spent.loss == 0
+
+
+def fill_up(ledger):
+    with ledger._store.reading() as connection:
+        pass
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    return connection
+
+
+def test_a_full_disk_before_the_draw_spends_and_releases_nothing(ledger):
+    connection = fill_up(ledger)
+    with pytest.raises(sd.LedgerError, match="disk is full; nothing was released"):
+        ledger.spend("shop", "ann", pure(0.1), "q" * 100_000, never)
+    connection.execute("PRAGMA max_page_count = 1000000")
+    assert ledger.account("shop", "ann").spent.loss == 0
+    ledger.verify()
+
+
+def test_a_full_disk_after_the_draw_wastes_the_budget_and_releases_nothing(ledger):
+    handed_out = []
+
+    def produce():
+        fill_up(ledger)
+        return {"value": "x" * 100_000}
+
+    with pytest.raises(sd.LedgerError, match="disk is full; nothing was released"):
+        handed_out.append(ledger.spend("shop", "ann", pure(0.1), "q", produce))
+    assert not handed_out
+    assert ledger.account("shop", "ann").spent.loss == Fraction(1, 10)
+    assert ledger.stored("shop", "ann", "q") is None
+    ledger.verify()
+
+
+def test_a_disk_that_is_really_full_releases_nothing(ledger, path):
+    """The kernel refuses to let the files grow, as a full disk would: no value is printed, the sums stay right."""
+    size = max(file.stat().st_size for file in path.parent.iterdir())
+    script = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size + 20_000},) * 2)
+import sordino as sd
+from sordino.ledger import Ledger
+ledger = Ledger.open(sys.argv[1])
+guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.001)
+try:
+    for turn in range(500):
+        print(ledger.spend("shop", "ann", guarantee, f"q{{turn}}", lambda: {{"value": "x" * 500}}).number, flush=True)
+except sd.LedgerError as error:
+    print(error, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60)
+    assert "nothing was released" in done.stderr
+    printed = {int(line) for line in done.stdout.split()}
+    assert len(printed) < 500
+    assert printed <= {event.number for event in ledger.history() if event.kind == "commit"}
+    ledger.verify()
+
+
+def test_a_file_that_stays_locked_is_refused_after_the_wait(ledger, path):
+    with Ledger.open(path, patience=0.05) as hasty:
+        blocker = sqlite3.connect(path, isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sd.LedgerError, match=r"locked for more than 0\.05 s"):
+            hasty.spend("shop", "ann", pure(0.1), "q", never)
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        hasty.spend("shop", "ann", pure(0.1), "q", lambda: {"value": 1})
+
+
+def test_a_file_that_is_locked_for_a_moment_is_waited_for(ledger, path):
+    blocker = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    blocker.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.2, lambda: blocker.execute("ROLLBACK"))
+    timer.start()
+    assert ledger.spend("shop", "ann", pure(0.1), "q", lambda: {"value": 1}).content == {"value": 1}
+    timer.join()
+    blocker.close()
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_a_file_that_vanishes_or_is_replaced_releases_nothing(ledger, path, replacement):
+    path.unlink()
+    if replacement:
+        path.write_bytes(b"")
+    with pytest.raises(sd.LedgerError, match="removed or replaced"):
+        ledger.spend("shop", "ann", pure(0.1), "q", never)
+
+
+def test_events_cannot_be_changed_or_removed(ledger, path):
+    other = sqlite3.connect(path)
+    for statement in ("UPDATE events SET epsilon = '0'", "DELETE FROM events"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            other.execute(statement)
+    other.close()
+
+
+def test_sums_that_do_not_match_the_events_are_found(ledger, path):
+    ledger.spend("shop", "ann", pure(0.5), "q", lambda: {"value": 1})
+    ledger.verify()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("UPDATE accounts SET loss_spent = '1/4'")
+    other.close()
+    with pytest.raises(sd.LedgerError, match="does not match its events"):
+        ledger.verify()
+
+
+def test_a_closed_ledger_is_refused(ledger):
+    ledger.close()
+    with pytest.raises(sd.LedgerError, match="is closed"):
+        ledger.accounts()
