@@ -85,8 +85,8 @@ def rho_cost(guarantee: Guarantee) -> Amount:
 
 def printed(guarantee: Guarantee) -> Guarantee:
     """The same with plain floats, which is what can be printed; an exact fraction may have been given."""
-    losses = {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "rho": guarantee.rho}
-    return replace(guarantee, **{name: float(loss) for name, loss in losses.items() if loss is not None})
+    epsilon, rho = (None if loss is None else float(loss) for loss in (guarantee.epsilon, guarantee.rho))
+    return replace(guarantee, epsilon=epsilon, delta=float(guarantee.delta), rho=rho)
 
 
 def _has_bounded_range(guarantee: Guarantee) -> bool:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
-from fractions import Fraction
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,18 +15,28 @@ from sordino.core import (
     Guarantee,
     LedgerError,
     ParameterError,
-    add_remove_row,
     checked_distance,
 )
 from sordino.core.parameters import as_written, non_negative
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount, printed
-from sordino.ledger.event import Event, distance_key, plain_text
+from sordino.ledger.event import Event, plain_text
 from sordino.ledger.limit import Limit
+from sordino.ledger.records import (
+    CAP,
+    append_event,
+    charge,
+    find_account,
+    fix_distance,
+    granted_account,
+    open_reservation,
+    read_events,
+    reserved_guarantee,
+    sum_of_events,
+)
 from sordino.ledger.reservation import Reservation, StoredRelease
 from sordino.ledger.store import Store
 
-_CAP = ""  # the analyst's name under which the cap of a data set is kept
 _LONGEST_NAME = 200
 
 
@@ -96,7 +103,7 @@ class Ledger:
 
     def set_cap(self, dataset: str, limit: Limit, *, distance: Distance | None = None) -> Account:
         """Set what all analysts together may spend on a data set; everything already spent on it counts."""
-        return self._set_limit(_name("dataset", dataset), _CAP, limit, distance)
+        return self._set_limit(_name("dataset", dataset), CAP, limit, distance)
 
     def _set_limit(self, dataset: str, analyst: str, limit: Limit, distance: Distance | None) -> Account:
         if not isinstance(limit, Limit):
@@ -104,11 +111,11 @@ class Ledger:
         with self._store.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (dataset,))
             if distance is not None:
-                _fix_distance(connection, dataset, checked_distance(distance))
-            present = _account(connection, dataset, analyst)
+                fix_distance(connection, dataset, checked_distance(distance))
+            present = find_account(connection, dataset, analyst)
             if present is not None and present.limit == limit:
                 return present
-            spent = _spent(connection, dataset, analyst, limit)
+            spent = sum_of_events(connection, dataset, analyst, limit)
             if not spent.within(limit.amount):
                 raise ParameterError(
                     f"the limit {limit} is below what was already spent: the smallest limit is {limit.shown(spent)}"
@@ -126,7 +133,7 @@ class Ledger:
                     str(spent.delta),
                 ),
             )
-            _append(
+            append_event(
                 connection,
                 kind="grant",
                 dataset=dataset,
@@ -199,16 +206,16 @@ class Ledger:
         content = None if parameters is None else plain_text("parameters", dict(parameters))
         with self._store.transaction() as connection:
             self._reached("reserving")
-            account = _granted(connection, dataset, analyst)
-            _fix_distance(connection, dataset, guarantee.distance)
+            account = granted_account(connection, dataset, analyst)
+            fix_distance(connection, dataset, guarantee.distance)
             cost = account.limit.cost(guarantee)
             if not (account.spent + cost).within(account.limit.amount):
                 raise BudgetError(
                     f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
                     f"of the budget of {analyst!r} on data set {dataset!r}; nothing was spent"
                 )
-            _charge(connection, account, cost)
-            cap = _account(connection, dataset, _CAP)
+            charge(connection, account, cost)
+            cap = find_account(connection, dataset, CAP)
             if cap is not None:
                 shared = cap.limit.cost(guarantee)
                 if not (cap.spent + shared).within(cap.limit.amount):
@@ -216,8 +223,8 @@ class Ledger:
                         f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
                         "does not allow it; nothing was spent; ask the owner of the data"
                     )
-                _charge(connection, cap, shared)
-            number = _append(
+                charge(connection, cap, shared)
+            number = append_event(
                 connection,
                 kind="reserve",
                 dataset=dataset,
@@ -249,8 +256,8 @@ class Ledger:
     def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
         text = plain_text("a release", dict(release))
         with self._store.transaction() as connection:
-            question = _open_reservation(connection, reservation)["question"]
-            number = _append(
+            question = open_reservation(connection, reservation)["question"]
+            number = append_event(
                 connection,
                 kind="commit",
                 dataset=reservation.dataset,
@@ -265,13 +272,13 @@ class Ledger:
 
     def _refund(self, reservation: Reservation) -> None:
         with self._store.transaction() as connection:
-            reserved = _open_reservation(connection, reservation)
-            for analyst in (reservation.analyst, _CAP):
-                account = _account(connection, reservation.dataset, analyst)
+            reserved = open_reservation(connection, reservation)
+            for analyst in (reservation.analyst, CAP):
+                account = find_account(connection, reservation.dataset, analyst)
                 if account is not None:
-                    cost = account.limit.cost(_guarantee(reserved))
-                    _charge(connection, account, Amount() - cost)
-            _append(
+                    cost = account.limit.cost(reserved_guarantee(reserved))
+                    charge(connection, account, Amount() - cost)
+            append_event(
                 connection,
                 kind="refund",
                 dataset=reservation.dataset,
@@ -287,12 +294,12 @@ class Ledger:
     def account(self, dataset: str, analyst: str) -> Account:
         """One analyst's account; BudgetError if nothing was granted."""
         with self._store.reading() as connection:
-            return _granted(connection, dataset, analyst)
+            return granted_account(connection, dataset, analyst)
 
     def cap(self, dataset: str) -> Account | None:
         """The cap of a data set over all analysts: the owner's to know."""
         with self._store.reading() as connection:
-            return _account(connection, dataset, _CAP)
+            return find_account(connection, dataset, CAP)
 
     def accounts(self) -> list[Account]:
         """All accounts, the cap of a data set before its analysts."""
@@ -300,7 +307,7 @@ class Ledger:
             rows = connection.execute(
                 "SELECT dataset, analyst FROM accounts ORDER BY dataset, analyst"
             ).fetchall()
-            found = [_account(connection, *row) for row in rows]
+            found = [find_account(connection, *row) for row in rows]
         return [account for account in found if account is not None]
 
     def distance(self, dataset: str) -> str | None:
@@ -314,16 +321,16 @@ class Ledger:
     def history(self, dataset: str | None = None, analyst: str | None = None) -> list[Event]:
         """Every event in order, of one data set or one analyst if asked."""
         with self._store.reading() as connection:
-            return [_event(row) for row in _rows(connection, dataset, analyst)]
+            return read_events(connection, dataset, analyst)
 
     def verify(self) -> None:
         """Check that every account's sum is the sum of its events and within its limit; LedgerError if not."""
         with self._store.reading() as connection:
             for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
-                account = _account(connection, dataset, analyst)
+                account = find_account(connection, dataset, analyst)
                 if account is None:
                     continue
-                spent = _spent(connection, dataset, analyst, account.limit)
+                spent = sum_of_events(connection, dataset, analyst, account.limit)
                 if spent != account.spent or not spent.within(account.limit.amount):
                     whose = f"analyst {analyst!r}" if analyst else "the cap"
                     raise LedgerError(
@@ -350,115 +357,3 @@ def _name(kind: str, value: Any) -> str:
 
 def _text(name: str, value: float | None) -> str | None:
     return None if value is None else str(as_written(name, value))
-
-
-def _account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
-    row = connection.execute(
-        "SELECT measure, loss_limit, delta_limit, at_delta, loss_spent, delta_spent FROM accounts "
-        "WHERE dataset = ? AND analyst = ?",
-        (dataset, analyst),
-    ).fetchone()
-    if row is None:
-        return None
-    measure, loss, delta, at_delta, loss_spent, delta_spent = row
-    limit = Limit(
-        measure, Amount(Fraction(loss), Fraction(delta)), None if at_delta is None else Fraction(at_delta)
-    )
-    return Account(dataset, analyst or None, limit, Amount(Fraction(loss_spent), Fraction(delta_spent)))
-
-
-def _granted(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
-    account = _account(connection, dataset, analyst) if analyst else None
-    if account is None:
-        raise BudgetError(
-            f"no budget was granted to {analyst!r} on data set {dataset!r}: the owner grants one with "
-            "'sordino ledger grant FILE --dataset … --analyst … --epsilon …' or Ledger.grant"
-        )
-    return account
-
-
-def _charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> None:
-    spent = account.spent + cost
-    connection.execute(
-        "UPDATE accounts SET loss_spent = ?, delta_spent = ? WHERE dataset = ? AND analyst = ?",
-        (str(spent.loss), str(spent.delta), account.dataset, account.analyst or _CAP),
-    )
-
-
-def _fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> None:
-    """The first Distance that is named is the data set's for good."""
-    key = distance_key(distance)
-    known, text = connection.execute(
-        "SELECT distance, distance_text FROM datasets WHERE dataset = ?", (dataset,)
-    ).fetchone()
-    if known is None:
-        connection.execute(
-            "UPDATE datasets SET distance = ?, distance_text = ? WHERE dataset = ?",
-            (key, str(distance), dataset),
-        )
-    elif known != key:
-        raise ParameterError(
-            f"data set {dataset!r} is counted per {text}, and this is per {distance}: losses of two distances do not "
-            "add up; ask with the first, or give the data set another name and its own budget"
-        )
-
-
-def _append(connection: sqlite3.Connection, **fields: Any) -> int:
-    content = {"time": datetime.now(UTC).isoformat(timespec="microseconds")} | fields
-    columns, marks = ", ".join(content), ", ".join("?" * len(content))
-    cursor = connection.execute(f"INSERT INTO events ({columns}) VALUES ({marks})", tuple(content.values()))
-    if cursor.lastrowid is None:
-        raise LedgerError("SQLite did not number an event; nothing was released")
-    return cursor.lastrowid
-
-
-def _rows(
-    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
-) -> Iterator[dict[str, Any]]:
-    cursor = connection.execute(
-        "SELECT * FROM events WHERE dataset = coalesce(?, dataset) AND analyst = coalesce(?, analyst) ORDER BY number",
-        (dataset, analyst),
-    )
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
-
-
-def _event(row: dict[str, Any]) -> Event:
-    for name in ("parameters", "release"):
-        row[name] = None if row[name] is None else json.loads(row[name])
-    return Event(**(row | {"analyst": row["analyst"] or None}))
-
-
-def _open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
-    """The reserve event, if neither a commit nor a refund has ended it."""
-    cursor = connection.execute(
-        "SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (reservation.number,)
-    )
-    row = cursor.fetchone()
-    ended = connection.execute(
-        "SELECT kind FROM events WHERE reservation = ?", (reservation.number,)
-    ).fetchone()
-    if row is None or ended is not None:
-        why = "is not in this ledger" if row is None else f"has ended with a {ended[0]}"
-        raise LedgerError(f"reservation {reservation.number} {why}; nothing was released")
-    return dict(zip((column[0] for column in cursor.description), row, strict=True))
-
-
-def _guarantee(reserved: Mapping[str, Any]) -> Guarantee:
-    """A guarantee of the reserved losses, for its cost; exact, since costs read fractions as they are."""
-    exact: dict[str, Any] = {
-        name: None if reserved[name] is None else Fraction(reserved[name])
-        for name in ("epsilon", "delta", "rho")
-    }
-    return Guarantee(add_remove_row(), reserved["theorem"], **exact)
-
-
-def _spent(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
-    """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
-    total = Amount()
-    refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
-    for row in _rows(connection, dataset, analyst or None):
-        if row["kind"] == "reserve" and row["number"] not in refunded:
-            total += limit.cost(_guarantee(row))
-    return total

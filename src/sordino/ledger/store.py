@@ -138,10 +138,8 @@ class Store:
                 "use Ledger.open(path)"
             )
         with self._in_plain_words():
-            if self.path is not None and not self.path.exists() and not self._create:
-                raise LedgerError(f"{self}: no such file")
-            if self.path is not None and self.path.is_dir():
-                raise LedgerError(f"{self}: is a directory")
+            if self.path is not None:
+                self._check_place(self.path)
             connection = sqlite3.connect(
                 ":memory:" if self.path is None else os.fspath(self.path),
                 timeout=self._patience,
@@ -226,6 +224,15 @@ class Store:
             else:
                 words = f"SQLite says {error}"
             raise LedgerError(f"{self}: {words}; nothing was released") from error
+
+    def _check_place(self, path: Path) -> None:
+        try:
+            if path.is_dir():
+                raise LedgerError(f"{self}: is a directory")
+            if not self._create and not path.exists():
+                raise LedgerError(f"{self}: no such file")
+        except OSError as error:
+            raise LedgerError(f"{self}: {(error.strerror or 'unreadable').lower()}") from None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -4,9 +4,11 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -96,12 +98,27 @@ def test_a_damaged_file_is_refused(ledger, path, damage):
         read_all(path)
 
 
-def test_a_read_only_file_is_refused(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("read_only")
-    for above in (folder, folder.parent, folder.parent.parent):
-        if above.owner() == folder.owner():
-            above.chmod(above.stat().st_mode | 0o055)
-    path = folder / "shop.ledger"
+@pytest.fixture
+def open_folder():
+    """A folder of its own that everybody may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def test_a_folder_that_may_not_be_entered_is_refused(open_folder):
+    inner = open_folder / "inner"
+    inner.mkdir(mode=0o700)
+    Ledger.open(inner / "shop.ledger").close()
+    inner.chmod(0o000)
+    with without_root(), pytest.raises(sd.LedgerError, match="permission denied"):
+        Ledger.open(inner / "shop.ledger")
+    inner.chmod(0o700)
+
+
+def test_a_read_only_file_is_refused(open_folder):
+    folder, path = open_folder, open_folder / "shop.ledger"
     with Ledger.open(path) as ledger:
         ledger.grant("shop", "ann", Limit.of(epsilon=1))
     path.chmod(0o444)

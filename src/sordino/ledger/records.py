@@ -1,0 +1,144 @@
+"""What a ledger reads from and writes to its tables; always inside a transaction of the caller."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sordino.core import BudgetError, Distance, Guarantee, LedgerError, ParameterError, add_remove_row
+from sordino.ledger.account import Account
+from sordino.ledger.composition import Amount
+from sordino.ledger.event import Event, distance_key
+from sordino.ledger.limit import Limit
+
+if TYPE_CHECKING:
+    from sordino.ledger.reservation import Reservation
+
+CAP = ""  # the analyst's name under which the cap of a data set is kept
+
+
+def find_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
+    """The account as it stands, if there is one."""
+    row = connection.execute(
+        "SELECT measure, loss_limit, delta_limit, at_delta, loss_spent, delta_spent FROM accounts "
+        "WHERE dataset = ? AND analyst = ?",
+        (dataset, analyst),
+    ).fetchone()
+    if row is None:
+        return None
+    measure, loss, delta, at_delta, loss_spent, delta_spent = row
+    limit = Limit(
+        measure, Amount(Fraction(loss), Fraction(delta)), None if at_delta is None else Fraction(at_delta)
+    )
+    return Account(dataset, analyst or None, limit, Amount(Fraction(loss_spent), Fraction(delta_spent)))
+
+
+def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+    """The account, or a refusal that says who can grant one."""
+    account = find_account(connection, dataset, analyst) if analyst else None
+    if account is None:
+        raise BudgetError(
+            f"no budget was granted to {analyst!r} on data set {dataset!r}: the owner grants one with "
+            "'sordino ledger grant FILE --dataset … --analyst … --epsilon …' or Ledger.grant"
+        )
+    return account
+
+
+def charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> None:
+    """Write the new sum of an account."""
+    spent = account.spent + cost
+    connection.execute(
+        "UPDATE accounts SET loss_spent = ?, delta_spent = ? WHERE dataset = ? AND analyst = ?",
+        (str(spent.loss), str(spent.delta), account.dataset, account.analyst or CAP),
+    )
+
+
+def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> None:
+    """The first Distance that is named is the data set's for good."""
+    key = distance_key(distance)
+    known, text = connection.execute(
+        "SELECT distance, distance_text FROM datasets WHERE dataset = ?", (dataset,)
+    ).fetchone()
+    if known is None:
+        connection.execute(
+            "UPDATE datasets SET distance = ?, distance_text = ? WHERE dataset = ?",
+            (key, str(distance), dataset),
+        )
+    elif known != key:
+        raise ParameterError(
+            f"data set {dataset!r} is counted per {text}, and this is per {distance}: losses of two distances do not "
+            "add up; ask with the first, or give the data set another name and its own budget"
+        )
+
+
+def append_event(connection: sqlite3.Connection, **fields: Any) -> int:
+    """Write one event; its number."""
+    content = {"time": datetime.now(UTC).isoformat(timespec="microseconds")} | fields
+    columns, marks = ", ".join(content), ", ".join("?" * len(content))
+    cursor = connection.execute(f"INSERT INTO events ({columns}) VALUES ({marks})", tuple(content.values()))
+    if cursor.lastrowid is None:
+        raise LedgerError("SQLite did not number an event; nothing was released")
+    return cursor.lastrowid
+
+
+def _rows(
+    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
+) -> Iterator[dict[str, Any]]:
+    cursor = connection.execute(
+        "SELECT * FROM events WHERE dataset = coalesce(?, dataset) AND analyst = coalesce(?, analyst) ORDER BY number",
+        (dataset, analyst),
+    )
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))
+
+
+def read_events(
+    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
+) -> list[Event]:
+    """Every event in order, of one data set or one analyst if asked."""
+    return [_event(row) for row in _rows(connection, dataset, analyst)]
+
+
+def _event(row: dict[str, Any]) -> Event:
+    for name in ("parameters", "release"):
+        row[name] = None if row[name] is None else json.loads(row[name])
+    return Event(**(row | {"analyst": row["analyst"] or None}))
+
+
+def open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+    """The reserve event, if neither a commit nor a refund has ended it."""
+    cursor = connection.execute(
+        "SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (reservation.number,)
+    )
+    row = cursor.fetchone()
+    ended = connection.execute(
+        "SELECT kind FROM events WHERE reservation = ?", (reservation.number,)
+    ).fetchone()
+    if row is None or ended is not None:
+        why = "is not in this ledger" if row is None else f"has ended with a {ended[0]}"
+        raise LedgerError(f"reservation {reservation.number} {why}; nothing was released")
+    return dict(zip((column[0] for column in cursor.description), row, strict=True))
+
+
+def reserved_guarantee(reserved: Mapping[str, Any]) -> Guarantee:
+    """A guarantee of the reserved losses, for its cost; exact, since costs read fractions as they are."""
+    exact: dict[str, Any] = {
+        name: None if reserved[name] is None else Fraction(reserved[name])
+        for name in ("epsilon", "delta", "rho")
+    }
+    return Guarantee(add_remove_row(), reserved["theorem"], **exact)
+
+
+def sum_of_events(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
+    """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
+    total = Amount()
+    refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
+    for row in _rows(connection, dataset, analyst or None):
+        if row["kind"] == "reserve" and row["number"] not in refunded:
+            total += limit.cost(reserved_guarantee(row))
+    return total
