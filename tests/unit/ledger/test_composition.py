@@ -96,3 +96,11 @@ def test_the_statement_of_a_rho_account_is_bun_and_steinkes_rounded_up():
 def test_a_limit_that_says_nothing_sound_is_refused(numbers, message):
     with pytest.raises(sd.ParameterError, match=message):
         Limit.of(**numbers)
+
+
+def test_text_rounds_a_loss_up_and_what_is_left_down():
+    limit, third = Limit.of(epsilon=1), Amount(Fraction(1, 3))
+    assert limit.shown(third) == "epsilon 0.333333333334"
+    assert limit.shown(third, left=True) == "epsilon 0.333333333333"
+    assert limit.shown(Amount(Fraction(1, 10**9))) == "epsilon 1e-9"
+    assert limit.shown(Amount(Fraction(1500))) == "epsilon 1500"
