@@ -29,9 +29,10 @@ check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
 
-test: check ## everything: check, the exhaustive proofs, the zoo, the command line
+test: check ## everything: check, the exhaustive proofs, the zoo, the command line, the three engines
 	$(BIN)/pytest -n auto -m "slow" tests/unit tests/property
 	$(BIN)/pytest -n auto tests/oracles tests/exact tests/statistical tests/e2e
+	$(BIN)/pytest -n 2 --dist loadfile tests/backends
 
 bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
 	$(BIN)/python benchmarks/run.py

@@ -61,6 +61,9 @@ def _loaded(module: str) -> Callable[[str, Resources], Engine]:
 # URL scheme → engine. A new engine is one file and one line here.
 ENGINES: dict[str, Callable[[str, Resources], Engine]] = {
     "duckdb": _duckdb_url,
+    "postgresql": _loaded("postgresql"),
+    "postgres": _loaded("postgresql"),
+    "spark-local": _loaded("spark"),
 }
 
 
@@ -95,6 +98,10 @@ def connect(
         return local.DuckDBEngine(target, owned=False)
     if isinstance(target, Engine):
         return target
+    # Asked by name, so that pyspark is not imported to find out that it is not needed.
+    if type(target).__name__ == "SparkSession" and type(target).__module__.startswith("pyspark."):
+        session_engine: Engine = import_module("sordino.engines.spark").open_session(target)
+        return session_engine
     raise ParameterError(
         f"cannot connect to a {type(target).__name__}: give a database URL, a path, an open DuckDB connection, "
         "a SparkSession or {name: frame}"

@@ -142,7 +142,7 @@ class DuckDBSnapshot:
         self._paths = paths
         self._before = before
 
-    def aggregate(self, expression: exp.Expression) -> pa.Table:
+    def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Render, run and fetch one query."""
         sql = render(expression, dialect=DuckDBEngine.dialect, tables=self._tables)
         try:

