@@ -8,7 +8,7 @@ import sys
 import duckdb
 import pytest
 
-from sordino.core import EngineError, ParameterError
+from sordino.core import EngineError, MissingExtraError, ParameterError
 from sordino.engines import connect, double_literal
 
 
@@ -77,3 +77,24 @@ def test_a_double_literal_is_that_double():
     assert double_literal(float("-inf")).sql() == "CAST('-Infinity' AS DOUBLE)"
     with pytest.raises(ParameterError, match="NaN"):
         double_literal(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("target", "package", "command"),
+    [
+        ("postgresql://me:hunter2@host/db", "psycopg", r"pip install 'sordino\[postgres\]'"),
+        ("spark-local", "pyspark.sql", r"pip install 'sordino\[spark\]'"),
+    ],
+)
+def test_a_missing_extra_is_named(monkeypatch, target, package, command):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=command) as refused:
+        connect(target)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_extras_are_not_imported_for_duckdb():
+    code = "import sys, sordino.engines as e; e.connect('duckdb://:memory:').close(); "
+    code += "print([name for name in ('psycopg', 'pyspark') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -249,13 +249,13 @@ def test_the_engines_own_words_are_secret(people):
 
 
 def test_a_query_larger_than_memory_spills():
-    with connect("duckdb://:memory:", memory_limit="60MB", threads=2) as engine:
+    with connect("duckdb://:memory:", memory_limit="120MB", threads=2) as engine:
         answer = ask(
             engine,
             "SELECT count(*) AS n FROM (SELECT h FROM (SELECT hash(g) AS h "
-            "FROM generate_series(1, 3000000) AS s(g)) AS r GROUP BY h) AS q",
+            "FROM generate_series(1, 10000000) AS s(g)) AS r GROUP BY h) AS q",
         )
-        assert answer.to_pydict() == {"n": [3_000_000]}
+        assert answer.to_pydict() == {"n": [10_000_000]}
 
 
 @pytest.mark.parametrize(
