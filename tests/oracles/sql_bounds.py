@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -212,6 +212,7 @@ class Exposure:
         )[1]
 
 
+@lru_cache(maxsize=256)
 def expose(query: JoinQuery, at: tuple[int, ...], *, whole_rows: bool) -> Exposure:
     """With whole rows every cell is bound; else only the cells that equalities tie to other positions or constants."""
     table = query.table_at(at[0])
@@ -427,10 +428,10 @@ class ResidualBounds:
         self.query = query
         parts = strengthened(query)
         classes = [columns for columns, _ in equality_classes(query)]
-        n = len(query.occurrences)
+        self.positions = range(len(query.occurrences))
         self.pieces = {
             E: [self._piece(piece, parts, classes) for piece in self._components(E, parts)]
-            for E in [(), *_subsets(range(n))]
+            for E in [(), *_subsets(self.positions)]
         }
 
     def _components(self, E: tuple[int, ...], parts: Sequence[Predicate]) -> list[tuple[int, ...]]:
@@ -467,12 +468,13 @@ class ResidualBounds:
     def largest(self, database: Database) -> dict[tuple[int, ...], float]:
         """T_E; of several pieces their product."""
         result = {}
+        copies_of = [counts(table, database) for table in map(self.query.table_at, self.positions)]
         for E, pieces in self.pieces.items():
             value = 1.0
             for positions, chosen, groups in pieces:
                 copies = np.ones(len(groups))
                 for i, where in zip(positions, chosen, strict=True):
-                    copies = copies * counts(self.query.table_at(i), database)[where]
+                    copies = copies * copies_of[i][where]
                 value *= np.bincount(groups, copies).max() if len(groups) else 0.0
             result[E] = float(value)
         return result
@@ -493,9 +495,8 @@ class ResidualBounds:
     def _change(self, T: dict[tuple[int, ...], float], rows: dict[str, int], table: Table) -> float:
         """Σ over non-empty sets X of copies of the table of T̂ of the other positions."""
         total = 0.0
-        everything = range(len(self.query.occurrences))
         for X in _subsets(self.query.copies(table.name)):
-            rest = tuple(j for j in everything if j not in X)
+            rest = tuple(j for j in self.positions if j not in X)
             for new in [(), *_subsets(rest)]:
                 factor = math.prod(rows.get(self.query.occurrences[j][1], 0) for j in new)
                 if factor:

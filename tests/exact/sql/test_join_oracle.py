@@ -19,10 +19,9 @@ from tests.oracles.joins import (
     check_smooth_bound,
     local_sensitivity_by_walk,
     neighbours,
-    random_database,
-    random_query,
     rows_of,
 )
+from tests.oracles.sql_cases import random_database, random_query
 
 
 def engine_answer(query, database):

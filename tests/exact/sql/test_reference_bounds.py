@@ -24,8 +24,6 @@ from tests.oracles.joins import (
     TensorQuery,
     check_bounds,
     inadmissible_pair,
-    random_query,
-    random_walk,
     unsmooth_pair,
 )
 from tests.oracles.sql_bounds import (
@@ -36,6 +34,7 @@ from tests.oracles.sql_bounds import (
     smooth_count,
     smooth_maximum,
 )
+from tests.oracles.sql_cases import random_query, random_walk
 
 BETA = 0.3
 VARIANTS = ("rows", "merged", "apart", "corner")
