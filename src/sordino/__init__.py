@@ -58,6 +58,7 @@ _PACKAGES = (
     "core",
     "engines",
     "graphs",
+    "learn",
     "ledger",
     "mechanisms",
     "sampling",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from sordino import audit as audit
     from sordino import engines as engines
     from sordino import graphs as graphs
+    from sordino import learn as learn
     from sordino import ledger as ledger
     from sordino import stats as stats
     from sordino.core import BudgetError as BudgetError

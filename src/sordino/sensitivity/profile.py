@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import Distance, ParameterError, UnsupportedError, add_remove_row, checked_distance
+from sordino.core import (
+    Distance,
+    ParameterError,
+    PrivateDataError,
+    UnsupportedError,
+    add_remove_row,
+    checked_distance,
+)
 from sordino.core.parameters import positive, whole
 from sordino.sensitivity.smooth_bound import SmoothBound
 
 Floats = NDArray[np.float64]
 
 _BLOCK_CELLS = 1 << 23
+_CACHE_CELLS = 1 << 16
 _MOST_STEPS = 1 << 26
 _SMALLEST_BOUND = 1e-250
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
@@ -31,6 +39,8 @@ class Profile:
     row and no ``group_of`` holds for any number of candidates. From ``length`` on, δ(t) is ``bound``, never the last
     column; ``bound`` is the global sensitivity and may be ∞ where the use allows it.
 
+    ``closed_gap``, where there is one, gives what `gap_on_grid` would sum up step by step.
+
     **Requires** (the caller's claim, checked by ``sordino.audit.check_profile`` on small universes): admissibility,
     that is δ(x, 0) ≥ the local sensitivity at x and δ(x, t+1) ≥ δ(y, t) for all neighbours x, y.
     **Source**: LD Def. 6 with the neighbour's database on the right, where the print repeats x.
@@ -42,6 +52,7 @@ class Profile:
     values: Callable[[int, int], Floats]
     group_of: NDArray[np.intp] | None = None
     distance: Distance | None = None
+    closed_gap: Callable[[float], NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
         if self.distance is not None:
@@ -181,6 +192,24 @@ class Profile:
             total += (self.bound - block).sum(axis=1)
         return self._spread(total)
 
+    def gap_on_grid(self, step: float) -> NDArray[np.int64]:
+        """Σ over t of (⌈bound/h⌉ − ⌈δ(t)/h⌉) for every row, h = ``step`` a power of two: exact."""
+        if math.isinf(self.bound):
+            raise UnsupportedError("the gap needs a finite bound: give bound= or .capped(bound)")
+        if self.closed_gap is not None:
+            return self.closed_gap(step)
+        bound = math.ceil(self.bound * (1 / step))
+        gap = np.zeros(self.rows, dtype=np.int64)
+        for _, block in self.blocks():
+            for rows in _slices_that_fit_a_cache(block.shape):
+                steps = block[rows] * (1 / step)
+                # whole numbers below 2^31, at most 2^23 of them: their sum is exact in floating point too, in any order
+                total = np.ceil(steps, out=steps) @ np.ones(block.shape[1])
+                gap[rows] += bound * block.shape[1] - total.astype(np.int64)
+            if (gap > 1 << 60).any():
+                raise PrivateDataError("the gap of the profile is too long for the grid: give a larger step=")
+        return gap
+
     # -- combination -------------------------------------------------------------------------------------------
 
     def flat(self) -> Profile:
@@ -191,6 +220,7 @@ class Profile:
             rows=1,
             values=lambda start, stop: values(start, stop).max(axis=0, keepdims=True),
             group_of=None,
+            closed_gap=None,
         )
 
     def capped(self, bound: float) -> Profile:
@@ -201,13 +231,14 @@ class Profile:
             self,
             bound=min(bound, self.bound),
             values=lambda start, stop: np.minimum(values(start, stop), bound),
+            closed_gap=None,
         )
 
     def until(self, horizon: int) -> Profile:
         """δ below a public horizon, the bound from it on: stays admissible, and is bounded."""
         horizon = whole("horizon", horizon, least=0)
         length = horizon if self.length is None else min(horizon, self.length)
-        return replace(self, length=length)
+        return replace(self, length=length, closed_gap=None)
 
     def __or__(self, other: Profile) -> Profile:
         """The larger of two profiles at every step."""
@@ -283,6 +314,11 @@ def _common_rows(
         return (zeros, rows, group_of) if one.group_of is None else (rows, zeros, group_of)
     pairs, group_of = np.unique(one.group_of * two.rows + two.group_of, return_inverse=True)
     return pairs // two.rows, pairs % two.rows, group_of
+
+
+def _slices_that_fit_a_cache(shape: tuple[int, ...]) -> Iterator[slice]:
+    rows = max(1, _CACHE_CELLS // shape[1])
+    return (slice(start, start + rows) for start in range(0, shape[0], rows))
 
 
 def _slices(array: Floats) -> Callable[[int, int], Floats]:

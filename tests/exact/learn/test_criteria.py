@@ -288,3 +288,22 @@ def test_profiles_one_step_late_are_refused(shape):
         return Table(np.concatenate([values[:1], values[:-1]]))
 
     assert not checked(name, universe, late, rows).holds
+
+
+@pytest.mark.parametrize("name", ["information_gain", "gini"])
+def test_profiles_stay_admissible_where_the_tables_reach_the_public_bound_of_rows(name):
+    """Jumps of more rows than the bound must not be cut off inside a difference: that broke δ(x, t+1) ≥ δ(y, t)."""
+    most = 10
+    criterion = CRITERIA[name]
+    profiles = {
+        (a, b): criterion.profile([np.array([[a, b]])], most).values(0, 2 * most)[0]
+        for a in range(most + 1)
+        for b in range(most + 1 - a)
+    }
+    pairs = 0
+    for (a, b), row in profiles.items():
+        for other in ((a + 1, b), (a, b + 1), (a - 1, b), (a, b - 1)):
+            if other in profiles:
+                pairs += 1
+                assert (row[1:] >= profiles[other][:-1]).all(), ((a, b), other)
+    assert pairs > 200

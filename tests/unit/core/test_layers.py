@@ -22,6 +22,7 @@ ALLOWED = {
     "audit": {"core", "sampling", "sensitivity"},
     "stats": {"core", "sampling", "sensitivity", "mechanisms"},
     "graphs": {"core", "sampling", "sensitivity", "mechanisms"},
+    "learn": {"core", "sampling", "sensitivity", "engines", "mechanisms"},
     "testing": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "audit", "stats"},
     "cli": {
         "core",
@@ -33,6 +34,7 @@ ALLOWED = {
         "audit",
         "stats",
         "graphs",
+        "learn",
         "testing",
     },
 }

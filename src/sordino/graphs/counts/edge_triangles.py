@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.graphs.graph import Graph
-from sordino.graphs.kernels.compiled import compiled
+from sordino.mechanisms.compiled import compiled
 
 
 def triangles_per_edge(graph: Graph) -> NDArray[np.int64]:

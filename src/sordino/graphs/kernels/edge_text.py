@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.graphs.kernels.compiled import compiled
+from sordino.mechanisms.compiled import compiled
 
 FINE, NOT_AN_INTEGER, NEGATIVE, TOO_LARGE, FIELDS, UNKNOWN, EMPTY = range(7)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.graphs.kernels.compiled import compiled
+from sordino.mechanisms.compiled import compiled
 
 Offsets = NDArray[np.int64]
 Positions = NDArray[np.int32]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.graphs.kernels.compiled import compiled
 from sordino.graphs.kernels.rows import Offsets, Positions
+from sordino.mechanisms.compiled import compiled
 
 Counts = NDArray[np.int64]
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
-
-from sordino.core import PrivateDataError
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
-
-_CACHE_CELLS = 1 << 16
 
 
 def shifted_scores(question: Question) -> GridScores:
@@ -25,20 +18,7 @@ def shifted_scores(question: Question) -> GridScores:
     """
     step = grid_step(question.profile, question.step)
     bound = bound_on_grid(question.profile, step)
-    gap = np.zeros(question.profile.rows, dtype=np.int64)
-    for _, block in question.profile.blocks():
-        for rows in _slices_that_fit_a_cache(block.shape):
-            steps = block[rows] * (1 / step)
-            # whole numbers below 2^31, at most 2^23 of them: their sum is exact in floating point too, in any order
-            total = np.ceil(steps, out=steps) @ np.ones(block.shape[1])
-            gap[rows] += bound * block.shape[1] - total.astype(np.int64)
-        if (gap > 1 << 60).any():
-            raise PrivateDataError("the gap of the profile is too long for the grid: give a larger step=")
+    gap = question.profile.gap_on_grid(step)
     scores = scores_on_grid(question.scores, step)
     spread = gap[0] if question.profile.group_of is None else gap[question.profile.group_of]
     return GridScores(scores - spread if question.direction == "plus" else scores + spread, bound)
-
-
-def _slices_that_fit_a_cache(shape: tuple[int, ...]) -> Iterator[slice]:
-    rows = max(1, _CACHE_CELLS // shape[1])
-    return (slice(start, start + rows) for start in range(0, shape[0], rows))

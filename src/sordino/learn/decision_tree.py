@@ -1,0 +1,168 @@
+"""DecisionTreeClassifier: a greedy decision tree that is differentially private."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sordino.core import ParameterError
+from sordino.core.parameters import choice, exact, number, positive, whole
+from sordino.engines import Engine, connect
+from sordino.learn.budget import divided
+from sordino.learn.choices import Drawn
+from sordino.learn.contingency import Rows, Source
+from sordino.learn.encoding import class_codes, encoded
+from sordino.learn.export import export_text, plot_tree
+from sordino.learn.grow import Plan, grow
+from sordino.learn.relation import Relation
+from sordino.learn.schema import as_schema
+from sordino.learn.scikit import PrivateClassifier
+from sordino.learn.splitting import splitter
+from sordino.learn.tree import Tree
+from sordino.mechanisms.selection import MAJORITY_MECHANISMS
+
+LEAVES = ("counts", *MAJORITY_MECHANISMS)
+MAX_ROWS_IS_MISSING = (
+    "max_rows= is missing: give a public bound on the number of rows, for example the size of the population; "
+    "the number of rows itself is private"
+)
+
+
+class DecisionTreeClassifier(PrivateClassifier):
+    """A decision tree grown greedily (ID3) with a private choice at every split.
+
+    Parameters
+    ----------
+    epsilon : the privacy budget of one fit.
+    schema : the public domain of every column: a mapping, a JSON file, or declared categorical dtypes
+        (`sordino.learn.as_schema`). Never read from the data.
+    classes : the public class labels.
+    max_rows : a public bound on the number of rows, at most that many may be given.
+    max_depth : how many splits a path may have.
+    criterion : gini, max_operator or information_gain.
+    selection : the mechanism that chooses attributes: permute_and_flip, exponential, local_dampening,
+        shifted_dampening, smooth_noisy_max, report_noisy_max or inverse_sensitivity.
+    leaves : what a leaf releases: counts (noisy rows per class, the default), or one label by permute_and_flip,
+        exponential, local_dampening or smooth_noisy_max.
+    budget : shares of ε for "selection", "count" and "leaf" along a path.
+    class_prior : public probabilities of the classes that empty or drowned leaves fall back on; even if None.
+    direction : of shifted dampening, plus or minus.
+    adjacency : add_remove (one row added or removed), or replace, which halves what ε buys.
+
+    Attributes
+    ----------
+    tree_ : the released `Tree`. classes_ : the classes, sorted. guarantee_ : of the last fit. spent_ : of all fits of
+    this object. private_ : False if the randomness was seeded.
+
+    **Guarantee**: ε-DP for one training row added or removed (or replaced), see `sordino.learn.grow`.
+    """
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        schema: Any = None,
+        classes: Any = None,
+        max_rows: Any = None,
+        max_depth: Any = 5,
+        criterion: str = "gini",
+        selection: str = "permute_and_flip",
+        leaves: str = "counts",
+        budget: Mapping[str, float] | None = None,
+        class_prior: ArrayLike | None = None,
+        direction: str = "plus",
+        adjacency: str = "add_remove",
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.classes = classes
+        self.max_rows = max_rows
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.selection = selection
+        self.leaves = leaves
+        self.budget = budget
+        self.class_prior = class_prior
+        self.direction = direction
+        self.adjacency = adjacency
+
+    def fit(self, X: Any, y: Any) -> DecisionTreeClassifier:
+        """Grow the tree on rows in memory: a 2-d array in the schema's order, or a data frame with its names."""
+        plan, choices = self._prepared()
+        rows = self._rows(X, reset=True)
+        codes = encoded(rows, plan.schema)
+        labels = class_codes(self._labels(y, len(codes)), plan.classes)
+        return self._grown(Rows(codes, labels, plan.schema.sizes, len(plan.classes)), plan, choices)
+
+    def fit_table(self, engine: Any, table: str, *, target: str) -> DecisionTreeClassifier:
+        """Grow the tree on a table of a database, by GROUP BY inside it: rows never come here.
+
+        ``engine``: what `sordino.engines.connect` gives, or takes (a database URL, a file, a folder, a connection).
+        One query per level, all of them in one snapshot. With the same randomness the tree is that of `fit`.
+        """
+        plan, choices = self._prepared()
+        opened: Engine = connect(engine)
+        with opened.snapshot() as snapshot:
+            source = Relation(opened, snapshot, table, target, plan.schema, plan.classes)
+            self.n_features_in_ = len(plan.schema.names)
+            return self._grown(source, plan, choices)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of every class, computed from what was released at the leaf of each row."""
+        rows = self._rows(X, reset=False)
+        return self.tree_.probabilities[self.tree_.leaf_of(encoded(rows, self.tree_.schema))]
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """The leaf of every row."""
+        return self.tree_.leaf_of(encoded(self._rows(X, reset=False), self.tree_.schema))
+
+    def export_text(self, *, max_depth: int = 10) -> str:
+        """The tree as indented text."""
+        return export_text(self.tree_, max_depth=max_depth)
+
+    def plot(self, path: str | Path | None = None, *, max_depth: int = 3) -> Any:
+        """Draw the tree's first levels; saved to ``path`` if one is given. Returns the matplotlib figure."""
+        return plot_tree(self.tree_, path, max_depth=max_depth)
+
+    def _grown(self, source: Source, plan: Plan, choices: Drawn) -> DecisionTreeClassifier:
+        theorem = f"private decision tree ({self.criterion}, {self.selection}, leaves by {self.leaves})"
+        self._charge(theorem, exact("epsilon", self.epsilon))
+        self.tree_: Tree = grow(source, plan, choices)
+        self.classes_ = plan.classes
+        return self
+
+    def _prepared(self) -> tuple[Plan, Drawn]:
+        """Check every public parameter, before any data is looked at."""
+        positive("epsilon", self.epsilon)
+        max_depth = whole("max_depth", self.max_depth, least=1)
+        choice("leaves", self.leaves, LEAVES)
+        schema, classes = as_schema(self.schema), self._public_classes()
+        if self.max_rows is None:
+            raise ParameterError(MAX_ROWS_IS_MISSING)
+        max_rows = whole("max_rows", self.max_rows, least=1)
+        _, changes = self._unit()
+        plan = Plan(
+            schema=schema,
+            classes=classes,
+            max_rows=max_rows,
+            max_depth=max_depth,
+            budget=divided(exact("epsilon", self.epsilon) / changes, max_depth, self.budget),
+            release_counts=self.leaves == "counts",
+            prior=checked_prior(self.class_prior, len(classes)),
+        )
+        chosen = splitter(self.criterion, self.selection, max_rows, self.direction)
+        return plan, Drawn(chosen, "permute_and_flip" if self.leaves == "counts" else self.leaves)
+
+
+def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float64]:
+    """Public class probabilities, even where none are given."""
+    if given is None:
+        return np.full(classes, 1 / classes)
+    prior = np.array([number("class_prior", value) for value in np.asarray(given).tolist()])
+    if len(prior) != classes or (prior <= 0).any() or not np.isclose(prior.sum(), 1):
+        raise ParameterError(f"class_prior must be {classes} numbers > 0 that sum to 1, got {given!r}")
+    return prior

@@ -1,0 +1,119 @@
+"""A released tree as text and as a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sordino.core.parameters import whole
+from sordino.learn.tree import Tree
+
+
+def export_text(tree: Tree, *, max_depth: int = 10) -> str:
+    """One line per node, indented by level; leaves with their class and what was released about them."""
+    whole("max_depth", max_depth, least=0)
+    return "\n".join(_lines(tree, 0, "", max_depth))
+
+
+def _lines(tree: Tree, node: int, indent: str, max_depth: int) -> Iterator[str]:
+    if tree.attribute[node] < 0:
+        yield f"{indent}→ {_verdict(tree, node)}"
+        return
+    attribute = tree.schema.attributes[int(tree.attribute[node])]
+    if tree.level[node] >= max_depth:
+        yield f"{indent}… by {attribute.name}, {_size(tree, node) or 'more below'}"
+        return
+    for code, child in enumerate(tree.children(node)):
+        test = f"{attribute.name} = {attribute.label(code)}"
+        if attribute.label(code)[0] in "[(" and "," in attribute.label(code):
+            test = f"{attribute.name} in {attribute.label(code)}"
+        if tree.attribute[child] < 0:
+            yield f"{indent}{test}  → {_verdict(tree, child)}"
+        else:
+            size = _size(tree, child)
+            yield f"{indent}{test}{f'  ({size})' if size else ''}"
+            yield from _lines(tree, child, indent + "│  ", max_depth)
+
+
+def _verdict(tree: Tree, node: int) -> str:
+    if tree.label[node] >= 0:
+        return str(tree.classes[tree.label[node]])
+    best = int(tree.probabilities[node].argmax())
+    return f"{tree.classes[best]}  {tree.probabilities[node][best]:.2f}, noisy counts {tree.counts[node].tolist()}"
+
+
+def _size(tree: Tree, node: int) -> str:
+    return "" if math.isnan(tree.size[node]) else f"about {tree.size[node]:.0f} rows"
+
+
+def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int = 3) -> Any:
+    """Boxes from left to right, coloured by class, as far as ``max_depth`` levels."""
+    from matplotlib.figure import Figure
+
+    whole("max_depth", max_depth, least=0)
+    places: dict[int, tuple[float, float]] = {}
+    height = _place(tree, 0, max_depth, 0.0, places)
+    levels = 1 + max(int(tree.level[node]) for node in places)
+    figure = Figure(figsize=(3.2 * levels + 0.5, max(2.5, 0.34 * height + 0.6)), layout="constrained")
+    axes = figure.add_subplot()
+    for node, (x, y) in places.items():
+        inner = tree.attribute[node] >= 0 and any(child in places for child in tree.children(node))
+        if inner:
+            attribute = tree.schema.attributes[int(tree.attribute[node])]
+            for code, child in enumerate(tree.children(node)):
+                cx, cy = places[child]
+                axes.plot([x, x + 0.32, cx - 0.34, cx], [y, y, cy, cy], color="0.75", lw=0.8, zorder=1)
+                axes.text(cx - 0.33, cy, attribute.label(code), fontsize=7, va="bottom", color="0.35")
+        best = int(tree.probabilities[node].argmax())
+        axes.text(
+            x,
+            y,
+            _box(tree, node, inner),
+            fontsize=8,
+            va="center",
+            ha="left",
+            zorder=2,
+            bbox={
+                "boxstyle": "round,pad=0.25",
+                "fc": _colour(best, tree.probabilities[node][best]),
+                "ec": "0.6",
+            },
+        )
+    axes.set_xlim(-0.05, levels - 0.2)
+    axes.set_ylim(height - 0.4, -0.6)
+    axes.axis("off")
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure
+
+
+def _place(
+    tree: Tree, node: int, max_depth: int, top: float, places: dict[int, tuple[float, float]]
+) -> float:
+    """Give every shown node a place; returns the first free line below."""
+    level = int(tree.level[node])
+    if tree.attribute[node] < 0 or level >= max_depth:
+        places[node] = (float(level), top)
+        return top + 1
+    bottom = top
+    for child in tree.children(node):
+        bottom = _place(tree, child, max_depth, bottom, places)
+    places[node] = (float(level), (top + bottom - 1) / 2)
+    return bottom
+
+
+def _box(tree: Tree, node: int, inner: bool) -> str:
+    if inner:
+        return tree.schema.attributes[int(tree.attribute[node])].name
+    best = int(tree.probabilities[node].argmax())
+    more = "" if tree.attribute[node] < 0 else "  …"
+    return f"{tree.classes[best]}  {tree.probabilities[node][best]:.2f}{more}"
+
+
+def _colour(label: int, certainty: float) -> tuple[float, float, float, float]:
+    import matplotlib
+
+    red, green, blue, _ = matplotlib.colormaps["tab10"](label % 10)
+    return (red, green, blue, 0.1 + 0.5 * float(certainty))

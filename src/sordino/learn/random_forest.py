@@ -1,0 +1,133 @@
+"""RandomForestClassifier: random trees on disjoint rows, private at their leaves only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sordino.core import ParameterError, PrivateDataError
+from sordino.core.parameters import choice, exact, positive, whole
+from sordino.learn.decision_tree import LEAVES, MAX_ROWS_IS_MISSING, checked_prior
+from sordino.learn.encoding import Codes, class_codes, columns_of, numbers, value_codes
+from sordino.learn.forest import VOTING, Forest, released, threads_of
+from sordino.learn.forest_depth import MOST_LEVELS, affordable_depth, fletcher_islam_depth
+from sordino.learn.random_trees import draw_trees, stepped
+from sordino.learn.schema import Continuous, Schema, as_schema
+from sordino.learn.scikit import PrivateClassifier
+from sordino.sampling.source import random_words
+
+
+class RandomForestClassifier(PrivateClassifier):
+    """Random trees, each on its own part of the rows: all of ε goes to the leaves.
+
+    Parameters
+    ----------
+    epsilon, schema, classes, max_rows, class_prior, adjacency : as in `DecisionTreeClassifier`.
+    n_estimators : how many trees.
+    max_depth : of every tree; None takes the smaller of Fletcher and Islam's rule and what ``max_rows`` rows can fill.
+    leaves : what a leaf releases: counts (noisy rows per class, the default), or one label by permute_and_flip,
+        exponential, local_dampening or smooth_noisy_max.
+    voting : how the trees' leaves are put together: "pooled" (their log-odds against the forest's own class
+        frequencies, the default with counts), "soft" (mean probabilities) or "hard" (one vote per tree).
+    n_jobs : threads for prediction; None is one, −1 all.
+
+    **Guarantee**: ε-DP for one training row added or removed (or replaced). Structure and depth come from public
+    parameters and fresh randomness; every row is put into one tree at random, whatever it holds, and into one leaf of
+    it, so all leaves hold disjoint rows and their releases compose in parallel.
+    **Source**: Fletcher and Islam 2017; SNM Algorithm 5.
+    """
+
+    def __init__(
+        self,
+        epsilon: Any = 1.0,
+        *,
+        schema: Any = None,
+        classes: Any = None,
+        max_rows: Any = None,
+        n_estimators: Any = 32,
+        max_depth: Any = None,
+        leaves: str = "counts",
+        voting: str = "auto",
+        class_prior: ArrayLike | None = None,
+        adjacency: str = "add_remove",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.schema = schema
+        self.classes = classes
+        self.max_rows = max_rows
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.leaves = leaves
+        self.voting = voting
+        self.class_prior = class_prior
+        self.adjacency = adjacency
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> RandomForestClassifier:
+        """Draw the trees, then fill their leaves: a 2-d array in the schema's order, or a data frame with its names."""
+        schema, classes, prior = self._prepared()
+        rows = self._rows(X, reset=True)
+        codes = forest_codes(rows, schema)
+        labels = class_codes(self._labels(y, len(codes)), classes)
+        if len(codes) > self.max_rows:
+            raise PrivateDataError(
+                f"there are more rows than max_rows = {self.max_rows}: give a larger bound"
+            )
+        depth = self._depth(schema)
+        epsilon = exact("epsilon", self.epsilon)
+        self._charge(f"random forest on disjoint rows (leaves by {self.leaves})", epsilon)
+        trees = draw_trees(schema, self.n_estimators, depth)
+        tree = (random_words(len(codes), np.uint32) % np.uint32(self.n_estimators)).astype(np.int32)
+        place = (tree.astype(np.int64) << depth) + trees.leaves(codes, tree)
+        cells = np.bincount(
+            place * len(classes) + labels, minlength=(self.n_estimators << depth) * len(classes)
+        )
+        exact_counts = cells.reshape(-1, len(classes))
+        self.forest_: Forest = released(
+            exact_counts, epsilon / self._unit()[1], trees, schema, classes, prior, self.leaves, self.voting
+        )
+        self.classes_ = classes
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of every class, put together from what the trees' leaves released."""
+        codes = forest_codes(self._rows(X, reset=False), self.forest_.schema)
+        return self.forest_.probabilities(codes, threads_of(self.n_jobs))
+
+    def _depth(self, schema: Schema) -> int:
+        if self.max_depth is not None:
+            return whole("max_depth", self.max_depth, least=1)
+        afforded = affordable_depth(self.max_rows, self.n_estimators, float(self.epsilon) / self._unit()[1])
+        return min(fletcher_islam_depth(schema), afforded)
+
+    def _prepared(self) -> tuple[Schema, NDArray[Any], NDArray[np.float64]]:
+        """Check every public parameter, before any data is looked at."""
+        positive("epsilon", self.epsilon)
+        whole("n_estimators", self.n_estimators, least=1)
+        if self.max_depth is not None and whole("max_depth", self.max_depth, least=1) > MOST_LEVELS:
+            raise ParameterError(f"max_depth must be at most {MOST_LEVELS}, got {self.max_depth!r}")
+        choice("leaves", self.leaves, LEAVES)
+        choice("voting", self.voting, VOTING)
+        if self.voting in ("pooled", "soft") and self.leaves != "counts":
+            raise ParameterError(f"voting={self.voting!r} needs leaves='counts'; labels can only be voted on")
+        schema, classes = as_schema(self.schema), self._public_classes()
+        if self.max_rows is None:
+            raise ParameterError(MAX_ROWS_IS_MISSING)
+        whole("max_rows", self.max_rows, least=1)
+        self._unit()
+        return schema, classes, checked_prior(self.class_prior, len(classes))
+
+
+def forest_codes(data: Any, schema: Schema) -> Codes:
+    """Discrete values as their codes, continuous ones as steps between the bounds."""
+    columns = columns_of(data, schema.names)
+    codes = np.empty((len(columns[0]), len(columns)), dtype=np.int32)
+    for place, (attribute, column) in enumerate(zip(schema.attributes, columns, strict=True)):
+        if isinstance(attribute, Continuous):
+            codes[:, place] = stepped(numbers(attribute, column), attribute)
+        else:
+            codes[:, place] = value_codes(attribute, column)
+    return codes

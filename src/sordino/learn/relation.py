@@ -1,0 +1,190 @@
+"""A database table as the source of a growing tree: one GROUP BY per level, rows never leave the engine."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sordino.core import ParameterError, PrivateDataError, UnsupportedError
+from sordino.engines import Column, Engine, Snapshot, double_literal
+from sordino.learn.schema import Attribute, Continuous, Discrete, Schema
+
+Counts = NDArray[np.int64]
+
+_OUTSIDE = -1
+_NUMBERS = ("integer", "decimal", "float")
+
+
+class Relation:
+    """Sorts the rows of a table into nodes by an expression over their codes, and counts them in the engine.
+
+    Codes are CASE expressions over the public domain, so bins and values are those of `sordino.learn.encoding`. A value
+    outside the domain has code −1; it is refused as in memory, once the first counts are there.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        snapshot: Snapshot,
+        table: str,
+        target: str,
+        schema: Schema,
+        classes: NDArray[Any],
+    ) -> None:
+        self.snapshot = snapshot
+        self.sizes = schema.sizes
+        self.classes = len(classes)
+        self.attributes = schema.attributes
+        columns = _columns(engine, table, (*schema.names, target))
+        labels = Discrete(target, tuple(classes.tolist()))
+        codes = [
+            exp.alias_(_code(attribute, columns[attribute.name]), f"a{place}")
+            for place, attribute in enumerate(schema.attributes)
+        ]
+        label = exp.alias_(_code(labels, columns[target]), "label")
+        self.coded = exp.select(*codes, label).from_(exp.table_(table, quoted=True))
+        self.levels: list[exp.Case] = []
+
+    def tables(self, nodes: int) -> Counts:
+        """Counts of all cells: (nodes, cells)."""
+        return self._counted(nodes, range(len(self.sizes)))
+
+    def histograms(self, nodes: int) -> Counts:
+        """Counts per class: (nodes, classes)."""
+        return self._counted(nodes, range(0))
+
+    def descend(self, attribute: NDArray[np.int32], first_child: NDArray[np.int32]) -> None:
+        """Nest one more level into the expression that says where a row is."""
+        below = exp.Case(this=exp.column("node"))
+        for place, (split, start) in enumerate(zip(attribute.tolist(), first_child.tolist(), strict=True)):
+            if split >= 0:
+                below = below.when(
+                    _whole(place), exp.Add(this=_whole(start), expression=exp.column(f"a{split}"))
+                )
+        self.levels.append(below)
+
+    def _counted(self, nodes: int, attributes: range) -> Counts:
+        """One statement: the rows of every (node, label), and of every (node, label, code) of each attribute."""
+        names = [f"a{place}" for place in attributes]
+        placed: exp.Select = exp.select("*", exp.alias_(_whole(0), "node")).from_(
+            self.coded.subquery("coded")
+        )
+        for below in self.levels:
+            kept = [exp.column(f"a{place}") for place in range(len(self.sizes))]
+            inner = placed.subquery("placed")
+            placed = exp.select(*kept, "label", exp.alias_(below, "node")).from_(inner)
+        rows = placed.subquery("placed")
+        query = exp.select("node", "label", *names, exp.alias_(exp.Count(this=exp.Star()), "rows_")).from_(
+            rows
+        )
+        query = query.where(exp.column("node").is_(exp.null()).not_())
+        sets = [["node", "label", name] for name in names] or [["node", "label"]]
+        grouping = [exp.Tuple(expressions=[exp.column(name) for name in one]) for one in sets]
+        query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=grouping)]))
+        return self._arranged(self.snapshot.aggregate(query), nodes, attributes)
+
+    def _arranged(self, answer: pa.Table, nodes: int, attributes: range) -> Counts:
+        node = answer["node"].to_numpy()
+        label = answer["label"].to_numpy()
+        rows = answer["rows_"].to_numpy()
+        if (label == _OUTSIDE).any():
+            raise PrivateDataError("the target has values that are missing or not among the public classes")
+        if not attributes:
+            counts = np.zeros((nodes, self.classes), dtype=np.int64)
+            counts[node, label] = rows
+            return counts
+        starts = np.cumsum([0, *self.sizes]) * self.classes
+        counts = np.zeros((nodes, int(starts[-1])), dtype=np.int64)
+        for place in attributes:
+            column = answer[f"a{place}"]
+            grouped = column.is_valid().to_numpy()
+            code = column.drop_null().to_numpy()
+            if (code == _OUTSIDE).any():
+                raise PrivateDataError(
+                    f"column {self.attributes[place].name!r} has values that are missing or outside its public domain"
+                )
+            counts[node[grouped], starts[place] + code * self.classes + label[grouped]] = rows[grouped]
+        return counts
+
+
+def _columns(engine: Engine, table: str, names: tuple[str, ...]) -> dict[str, Column]:
+    """The declared columns of those names; a miss names the nearest."""
+    catalogue = engine.catalogue()
+    if table not in catalogue:
+        raise ParameterError(f"there is no table {table!r}{_nearest(table, list(catalogue))}")
+    columns = {column.name: column for column in catalogue[table].columns}
+    for name in names:
+        if name not in columns:
+            raise ParameterError(f"table {table!r} has no column {name!r}{_nearest(name, list(columns))}")
+    return columns
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(names)}" if names else ""
+
+
+def _code(attribute: Attribute, column: Column) -> exp.Expr:
+    """The code of a value as an expression; −1 outside the domain."""
+    return _bin(attribute, column) if isinstance(attribute, Continuous) else _place(attribute, column)
+
+
+def _place(attribute: Discrete, column: Column) -> exp.Expr:
+    expected = _accepted(column)
+    value = exp.column(column.name, quoted=True)
+    cases = exp.Case()
+    for code, listed in enumerate(attribute.values):
+        if isinstance(listed, bool) != (bool in expected) or not isinstance(listed, expected):
+            raise ParameterError(
+                f"column {column.name!r} is {column.type} in the database, its domain lists {type(listed).__name__}s"
+            )
+        cases = cases.when(value.copy().eq(_literal(listed, column)), _whole(code))
+    if attribute.missing:
+        cases = cases.when(value.copy().is_(exp.null()), _whole(len(attribute.values)))
+    return cases.else_(_whole(_OUTSIDE))
+
+
+def _accepted(column: Column) -> tuple[type, ...]:
+    kinds: dict[str, tuple[type, ...]] = {"text": (str,), "boolean": (bool,)}
+    kinds |= dict.fromkeys(_NUMBERS, (int, float))
+    if column.type not in kinds:
+        raise UnsupportedError(
+            f"column {column.name!r} is of type {column.type}: cast it to text or a number in a view of the table"
+        )
+    return kinds[column.type]
+
+
+def _literal(value: Any, column: Column) -> exp.Expr:
+    if isinstance(value, float) and column.type == "float":
+        return double_literal(value)
+    return exp.convert(value)
+
+
+def _bin(attribute: Continuous, column: Column) -> exp.Expr:
+    if column.type not in _NUMBERS:
+        raise ParameterError(
+            f"column {column.name!r} is {column.type} in the database and declared continuous: it must be a number"
+        )
+    value = exp.cast(exp.column(column.name, quoted=True), "double")
+    low, high = (double_literal(end) for end in attribute.bounds)
+    missing: exp.Expr = value.copy().is_(exp.null())
+    if column.type == "float":
+        missing = exp.or_(missing, exp.IsNan(this=value.copy()))
+    cases = exp.Case().when(missing, _whole(attribute.bins if attribute.missing else _OUTSIDE))
+    if not attribute.clip:
+        outside = exp.or_(
+            exp.LT(this=value.copy(), expression=low), exp.GT(this=value.copy(), expression=high)
+        )
+        cases = cases.when(outside, _whole(_OUTSIDE))
+    for code, edge in enumerate(attribute.edges.tolist()):
+        cases = cases.when(exp.LT(this=value.copy(), expression=double_literal(edge)), _whole(code))
+    return cases.else_(_whole(attribute.bins - 1))
+
+
+def _whole(value: int) -> exp.Expr:
+    return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))

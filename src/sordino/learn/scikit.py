@@ -1,0 +1,113 @@
+"""What makes our estimators scikit-learn's: the only file that imports it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import Distance, Guarantee, MissingExtraError, ParameterError, add_remove_row, replace_row
+from sordino.core.parameters import choice
+from sordino.learn.schema import as_classes
+from sordino.sampling.source import is_private
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError:
+    raise MissingExtraError(
+        "sordino.learn needs scikit-learn 1.6 or later: pip install 'sordino[learn]'"
+    ) from None
+
+ADJACENCIES = {"add_remove": add_remove_row(), "replace": replace_row()}
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What our classifiers share: checked input, the account of what was spent, and predictions by probability.
+
+    Fitting leaves only released quantities behind. ``guarantee_`` is that of the last fit; ``spent_`` that of all fits
+    of this object together, because every fit looks at the data again.
+    """
+
+    if TYPE_CHECKING:
+        epsilon: Any
+        classes: Any
+        adjacency: str
+        classes_: NDArray[Any]
+        guarantee_: Guarantee
+        spent_: Guarantee
+        n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        """Strings and categories are welcome, missing values where the schema says so; fits are random."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = True
+        return tags
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of every row."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of every class, in the order of ``classes_``."""
+        raise NotImplementedError
+
+    # -- input -------------------------------------------------------------------------------------------------
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """A checked table: data frames as they are, everything else as an array with two axes."""
+        if not reset:
+            check_is_fitted(self)
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not len(frame):
+                raise ParameterError("the data has no rows: at least one is needed")
+            return X
+        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+    def _labels(self, y: Any, rows: int) -> Any:
+        """A checked target column as long as the table."""
+        if y is None:
+            raise ParameterError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        column = nw.from_native(y, series_only=True, pass_through=True)
+        if not isinstance(column, nw.Series):
+            column = column_or_1d(y, warn=True)
+            check_classification_targets(column)
+        if len(column) != rows:
+            raise ParameterError(f"the table has {rows} rows and the target {len(column)}: they must agree")
+        return column
+
+    # -- the account -------------------------------------------------------------------------------------------
+
+    def _unit(self) -> tuple[Distance, int]:
+        """The adjacency, and how many added or removed rows one of its changes is worth."""
+        name = choice("adjacency", self.adjacency, tuple(ADJACENCIES))
+        return ADJACENCIES[name], 2 if name == "replace" else 1
+
+    def _public_classes(self) -> NDArray[Any]:
+        return as_classes(self.classes)
+
+    def _charge(self, theorem: str, epsilon: Fraction) -> None:
+        """Write down what this fit releases, before it is released."""
+        distance, changes = self._unit()
+        if changes > 1:
+            theorem += f"; one replaced row is {changes} changes"
+        before = getattr(self, "spent_", None)
+        self.guarantee_ = Guarantee(distance, theorem, epsilon=float(epsilon))
+        self.spent_ = self.guarantee_
+        if before is not None:
+            self.spent_ = replace(
+                self.guarantee_,
+                epsilon=float(Fraction(before.epsilon) + epsilon),
+                theorem=f"sequential composition of all fits; {theorem}",
+            )
+        self.private_ = is_private()

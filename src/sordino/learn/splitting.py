@@ -1,0 +1,67 @@
+"""Which attribute to split by: a criterion and a mechanism make one private selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sordino.core import UnsupportedError, add_remove_row
+from sordino.core.parameters import choice
+from sordino.learn.criteria import CRITERIA, Criterion, MaxOperator, Table
+from sordino.mechanisms.selection import MECHANISMS
+from sordino.sensitivity import Profile
+
+_MONOTONE = ("exponential", "permute_and_flip", "report_noisy_max")
+SELECTIONS = tuple(MECHANISMS)
+DIRECTIONS = ("plus", "minus")
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """Poses the question "which attribute splits this node best?" to `sordino.select`.
+
+    Criteria are monotone under add/remove, so the mechanisms with global noise run at ε/Δ, twice the paper's rate.
+    Dampened ones take the element sensitivity instead. Smooth noisy max takes the real scores with a smooth bound, or,
+    for the max operator, the utility that is 1 for the best attribute, with the rows that it survives as the best.
+    """
+
+    criterion: Criterion
+    mechanism: str
+    max_rows: int
+    direction: str = "plus"
+
+    def question(self, tables: Sequence[Table], epsilon: Fraction) -> dict[str, Any]:
+        """The arguments of `sordino.select`, one candidate per table."""
+        asked: dict[str, Any] = {
+            "mechanism": self.mechanism,
+            "epsilon": epsilon,
+            "distance": add_remove_row(),
+        }
+        if self.mechanism == "smooth_noisy_max" and isinstance(self.criterion, MaxOperator):
+            winner, margin = self.criterion.margin(tables)
+            utilities = (np.arange(len(tables)) == winner).astype(np.float64)
+            lasting = Profile.from_table(np.zeros(margin), bound=1.0)
+            return asked | {"scores": utilities, "profile": lasting, "noise": "winner"}
+        asked["scores"] = self.criterion.scores(tables, self.max_rows)
+        if self.mechanism in _MONOTONE:
+            return asked | {"profile": self.criterion.sensitivity(self.max_rows), "monotone": True}
+        asked["profile"] = self.criterion.profile(tables, self.max_rows)
+        if self.mechanism == "smooth_noisy_max":
+            return asked | {"monotone": True}
+        return asked | ({"direction": self.direction} if self.mechanism == "shifted_dampening" else {})
+
+
+def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any) -> Splitter:
+    """A splitter from the names of its parts."""
+    measured = CRITERIA[choice("criterion", criterion, tuple(CRITERIA))]
+    choice("selection", mechanism, SELECTIONS)
+    if mechanism == "inverse_sensitivity" and measured.name == "max_operator":
+        raise UnsupportedError(
+            "selection='inverse_sensitivity' with the max operator is permute_and_flip at half the rate: choose that"
+        )
+    measured.sensitivity(max_rows)  # refuses more rows than it can serve
+    return Splitter(measured, mechanism, max_rows, choice("direction", direction, DIRECTIONS))

@@ -1,0 +1,66 @@
+"""Tree: what was released, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.learn.encoding import Codes
+from sordino.learn.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A released decision tree as flat arrays, one entry per node, the root first.
+
+    ``attribute``: the place of the attribute that splits the node, −1 for leaves; its child for code v is
+    ``first_child`` + v. ``size``: the noisy number of rows, NaN where none was released. ``counts``: noisy rows per
+    class, of leaves (zero elsewhere), with the ``epsilon`` that was spent on them; or ``label``, −1 where counts were
+    released instead. ``probabilities``: rows per class as a distribution, computed from the above alone.
+    """
+
+    schema: Schema
+    classes: NDArray[Any]
+    attribute: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    level: NDArray[np.int32]
+    size: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    epsilon: NDArray[np.float64]
+    label: NDArray[np.int32]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self.attribute)
+
+    @property
+    def leaves(self) -> int:
+        """How many of them are leaves."""
+        return int((self.attribute < 0).sum())
+
+    @property
+    def depth(self) -> int:
+        """The level of the deepest node."""
+        return int(self.level.max())
+
+    def leaf_of(self, codes: Codes) -> NDArray[np.int32]:
+        """The leaf that every row of codes falls into."""
+        at = np.zeros(len(codes), dtype=np.int32)
+        for _ in range(self.depth):
+            inner = np.flatnonzero(self.attribute[at] >= 0)
+            here = at[inner]
+            at[inner] = self.first_child[here] + codes[inner, self.attribute[here]]
+        return at
+
+    def children(self, node: int) -> range:
+        """The children of an inner node, in the order of the attribute's codes."""
+        start = int(self.first_child[node])
+        return range(start, start + self.schema.attributes[int(self.attribute[node])].size)
+
+    def __repr__(self) -> str:
+        return f"Tree(nodes={self.nodes}, leaves={self.leaves}, depth={self.depth})"
