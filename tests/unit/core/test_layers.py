@@ -23,6 +23,8 @@ ALLOWED = {
     "stats": {"core", "sampling", "sensitivity", "mechanisms"},
     "graphs": {"core", "sampling", "sensitivity", "mechanisms"},
     "learn": {"core", "sampling", "sensitivity", "engines", "mechanisms"},
+    "sql": {"core", "sampling", "sensitivity", "engines", "mechanisms"},
+    "curator": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "sql"},
     "testing": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "audit", "stats"},
     "cli": {
         "core",
@@ -35,6 +37,8 @@ ALLOWED = {
         "stats",
         "graphs",
         "learn",
+        "sql",
+        "curator",
         "testing",
     },
 }

@@ -1,0 +1,1 @@
+"""Where data, policy, ledger and questions meet."""

@@ -1,0 +1,1 @@
+"""SQL: private counts and sums over joins."""

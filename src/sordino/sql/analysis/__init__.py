@@ -1,0 +1,1 @@
+"""Bounds on what one row can change: patterns, residual and elastic sensitivity."""

@@ -1,0 +1,129 @@
+"""What an analyst asks, once it is understood: the seam between reading SQL, analysing it and answering it.
+
+Reading (`sordino.sql.read`) makes a `Statement` of a text and a policy. For every aggregate of the SELECT and every public
+group it gives a `JoinQuestion`: one COUNT or bounded SUM over an inner join. Analyses (`sordino.sql.analysis`) bound the
+sensitivity of a JoinQuestion, and `sordino.sql.answer` computes it; both send sqlglot trees to an engine and get back
+aggregates only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from sqlglot import exp
+
+from sordino.engines import ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One table in FROM. A table that occurs twice (a self-join) has two occurrences with different aliases.
+
+    ``weight``: how many units of distance one row of the table is worth (G_T); None for a public table, whose rows
+    never change.
+    """
+
+    alias: str
+    table: str
+    weight: Fraction | None
+    columns: Mapping[str, ColumnType]
+
+    @property
+    def private(self) -> bool:
+        """Whether its rows are protected."""
+        return self.weight is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What one joined row adds: 1, or a number that is NULL (adds nothing) or within public bounds.
+
+    ``value``: an expression over qualified columns, None for COUNT(*). For a sum, a row adds the whole number
+    ⌊clip(value, low, high)/step + ½⌋ of steps, so the answer is a whole number of ``step`` and the same on every engine.
+    ``low`` and ``high`` are whole multiples of ``step``.
+    """
+
+    kind: Literal["count", "sum"]
+    value: exp.Expr | None = None
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+    step: Fraction = Fraction(1)
+
+    @property
+    def reach(self) -> int:
+        """The most steps that one joined row can add or take away: 1 for a count."""
+        return 1 if self.kind == "count" else int(max(abs(self.low), abs(self.high)) / self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinQuestion:
+    """COUNT or SUM of ``measure`` over all combinations of rows for which every condition is TRUE.
+
+    Conditions are the conjuncts of WHERE and ON; their columns are qualified by the aliases of ``occurrences``, and every
+    function in them is deterministic and cannot raise. COUNT(col) has become COUNT(*) with the condition col IS NOT NULL.
+    """
+
+    occurrences: tuple[Occurrence, ...]
+    conditions: tuple[exp.Expr, ...]
+    measure: Measure
+
+    def restricted(self, *conditions: exp.Expr) -> JoinQuestion:
+        """The same question with more conditions."""
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """A column of GROUP BY with its public values (None among them where NULL is a group of its own)."""
+
+    name: str
+    column: exp.Expr
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of the answer: a group key (``key`` its place), or an aggregate made of one or two measures."""
+
+    name: str
+    kind: Literal["key", "count", "sum", "avg"]
+    key: int | None = None
+    measures: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A whole SELECT: a join, measures over it, public groups, and how the answer's columns are made of them.
+
+    ``questions`` are per group × per measure. ``partitions``: every row of every private table belongs to at most one
+    group, *and* the conditions of a group let each group's bounds be computed from that group's rows alone; only then
+    may all groups share one budget (parallel composition).
+    """
+
+    text: str
+    join: JoinQuestion
+    measures: tuple[Measure, ...]
+    keys: tuple[GroupKey, ...]
+    outputs: tuple[Output, ...]
+    partitions: bool
+
+    def groups(self) -> list[tuple[Any, ...]]:
+        """All combinations of the keys' public values; one empty combination without GROUP BY."""
+        combinations: list[tuple[Any, ...]] = [()]
+        for key in self.keys:
+            combinations = [(*before, value) for before in combinations for value in key.values]
+        return combinations
+
+    def question(self, group: tuple[Any, ...], measure: int) -> JoinQuestion:
+        """The question of one group and one measure."""
+        conditions = [_equals(key.column, value) for key, value in zip(self.keys, group, strict=True)]
+        return replace(self.join, measure=self.measures[measure]).restricted(*conditions)
+
+
+def _equals(column: exp.Expr, value: Any) -> exp.Expr:
+    if value is None:
+        return exp.Is(this=column.copy(), expression=exp.null())
+    return exp.EQ(this=column.copy(), expression=exp.convert(value))
