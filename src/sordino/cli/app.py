@@ -20,6 +20,7 @@ from sordino.cli.ledger import ledger
 from sordino.cli.quantile import quantile
 from sordino.cli.select import select
 from sordino.cli.topk import topk
+from sordino.cli.tree import tree
 from sordino.core import PrivateDataError, SordinoError
 
 BAD_INPUT = 2
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # its traceback would show local variables, that is, data
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, select, quantile, topk, count, compare, audit):
+for command in (demo, select, quantile, topk, count, tree, compare, audit):
     app.command()(command)
 app.add_typer(ledger)
 
@@ -74,6 +75,8 @@ def root(
           --bounds 0 200000 --step 100 --epsilon 0.5
       sordino topk friends.txt -k 10 --epsilon 1
       sordino count friends.txt triangles --epsilon 1
+      sordino tree census.parquet --target income --schema census.json \\
+          --classes "<=50K,>50K" --max-rows 50000 --epsilon 1
 
     Every command has --json (one document on standard output) and --help.
     Exit codes: 0 done, 1 an audit fails, 2 bad input, 3 the data breaks

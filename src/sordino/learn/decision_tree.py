@@ -124,7 +124,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         """The tree as indented text."""
         return export_text(self.tree_, max_depth=max_depth)
 
-    def plot(self, path: str | Path | None = None, *, max_depth: int = 3) -> Any:
+    def plot(self, path: str | Path | None = None, *, max_depth: int | None = None) -> Any:
         """Draw the tree's first levels; saved to ``path`` if one is given. Returns the matplotlib figure."""
         return plot_tree(self.tree_, path, max_depth=max_depth)
 

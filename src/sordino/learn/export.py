@@ -10,6 +10,8 @@ from typing import Any
 from sordino.core.parameters import whole
 from sordino.learn.tree import Tree
 
+_LEGIBLE_ENDS = 60
+
 
 def export_text(tree: Tree, *, max_depth: int = 10) -> str:
     """One line per node, indented by level; leaves with their class and what was released about them."""
@@ -48,11 +50,11 @@ def _size(tree: Tree, node: int) -> str:
     return "" if math.isnan(tree.size[node]) else f"about {tree.size[node]:.0f} rows"
 
 
-def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int = 3) -> Any:
-    """Boxes from left to right, coloured by class, as far as ``max_depth`` levels."""
+def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | None = None) -> Any:
+    """Boxes from left to right, coloured by class, as far as ``max_depth`` levels (None: as many as can be read)."""
     from matplotlib.figure import Figure
 
-    whole("max_depth", max_depth, least=0)
+    max_depth = _legible_depth(tree) if max_depth is None else whole("max_depth", max_depth, least=0)
     places: dict[int, tuple[float, float]] = {}
     height = _place(tree, 0, max_depth, 0.0, places)
     levels = 1 + max(int(tree.level[node]) for node in places)
@@ -87,6 +89,17 @@ def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int = 3)
     if path is not None:
         figure.savefig(path, dpi=130)
     return figure
+
+
+def _legible_depth(tree: Tree) -> int:
+    """The most levels that show no more than so many ends of branches, but one level at least."""
+    depth = 1
+    while depth < tree.depth:
+        ends = (tree.level == depth + 1) | ((tree.attribute < 0) & (tree.level <= depth))
+        if ends.sum() > _LEGIBLE_ENDS:
+            break
+        depth += 1
+    return depth
 
 
 def _place(

@@ -71,18 +71,16 @@ class Relation:
     def _counted(self, nodes: int, attributes: range) -> Counts:
         """One statement: the rows of every (node, label), and of every (node, label, code) of each attribute."""
         names = [f"a{place}" for place in attributes]
-        placed: exp.Select = exp.select("*", exp.alias_(_whole(0), "node")).from_(
-            self.coded.subquery("coded")
-        )
+        coded = self.coded.subquery("coded")
+        placed = exp.select("*", exp.alias_(_whole(0), "node")).from_(coded, copy=False)
         for below in self.levels:
             kept = [exp.column(f"a{place}") for place in range(len(self.sizes))]
-            inner = placed.subquery("placed")
-            placed = exp.select(*kept, "label", exp.alias_(below, "node")).from_(inner)
-        rows = placed.subquery("placed")
-        query = exp.select("node", "label", *names, exp.alias_(exp.Count(this=exp.Star()), "rows_")).from_(
-            rows
-        )
-        query = query.where(exp.column("node").is_(exp.null()).not_())
+            inner = placed.subquery("placed", copy=False)
+            placed = exp.select(*kept, "label", exp.alias_(below, "node")).from_(inner, copy=False)
+        rows = placed.subquery("placed", copy=False)
+        counted = exp.alias_(exp.Count(this=exp.Star()), "rows_")
+        query = exp.select("node", "label", *names, counted).from_(rows, copy=False)
+        query.where(exp.column("node").is_(exp.null()).not_(), copy=False)
         sets = [["node", "label", name] for name in names] or [["node", "label"]]
         grouping = [exp.Tuple(expressions=[exp.column(name) for name in one]) for one in sets]
         query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=grouping)]))
@@ -137,16 +135,16 @@ def _code(attribute: Attribute, column: Column) -> exp.Expr:
 def _place(attribute: Discrete, column: Column) -> exp.Expr:
     expected = _accepted(column)
     value = exp.column(column.name, quoted=True)
-    cases = exp.Case()
+    cases: list[tuple[exp.Expr, int]] = []
     for code, listed in enumerate(attribute.values):
         if isinstance(listed, bool) != (bool in expected) or not isinstance(listed, expected):
             raise ParameterError(
                 f"column {column.name!r} is {column.type} in the database, its domain lists {type(listed).__name__}s"
             )
-        cases = cases.when(value.copy().eq(_literal(listed, column)), _whole(code))
+        cases.append((exp.EQ(this=value.copy(), expression=_literal(listed, column)), code))
     if attribute.missing:
-        cases = cases.when(value.copy().is_(exp.null()), _whole(len(attribute.values)))
-    return cases.else_(_whole(_OUTSIDE))
+        cases.append((_is_missing(value, column), len(attribute.values)))
+    return _cases(cases, _OUTSIDE)
 
 
 def _accepted(column: Column) -> tuple[type, ...]:
@@ -172,18 +170,26 @@ def _bin(attribute: Continuous, column: Column) -> exp.Expr:
         )
     value = exp.cast(exp.column(column.name, quoted=True), "double")
     low, high = (double_literal(end) for end in attribute.bounds)
-    missing: exp.Expr = value.copy().is_(exp.null())
-    if column.type == "float":
-        missing = exp.or_(missing, exp.IsNan(this=value.copy()))
-    cases = exp.Case().when(missing, _whole(attribute.bins if attribute.missing else _OUTSIDE))
+    cases: list[tuple[exp.Expr, int]] = [
+        (_is_missing(value, column), attribute.bins if attribute.missing else _OUTSIDE)
+    ]
     if not attribute.clip:
-        outside = exp.or_(
-            exp.LT(this=value.copy(), expression=low), exp.GT(this=value.copy(), expression=high)
-        )
-        cases = cases.when(outside, _whole(_OUTSIDE))
+        cases.append((exp.LT(this=value.copy(), expression=low), _OUTSIDE))
+        cases.append((exp.GT(this=value.copy(), expression=high), _OUTSIDE))
     for code, edge in enumerate(attribute.edges.tolist()):
-        cases = cases.when(exp.LT(this=value.copy(), expression=double_literal(edge)), _whole(code))
-    return cases.else_(_whole(attribute.bins - 1))
+        cases.append((exp.LT(this=value.copy(), expression=double_literal(edge)), code))
+    return _cases(cases, attribute.bins - 1)
+
+
+def _is_missing(value: exp.Expr, column: Column) -> exp.Expr:
+    """NULL, or NaN where the column can hold it."""
+    null = exp.Is(this=value.copy(), expression=exp.null())
+    return exp.or_(null, exp.IsNan(this=value.copy())) if column.type == "float" else null
+
+
+def _cases(cases: list[tuple[exp.Expr, int]], otherwise: int) -> exp.Case:
+    branches = [exp.If(this=condition, true=_whole(code)) for condition, code in cases]
+    return exp.Case(ifs=branches, default=_whole(otherwise))
 
 
 def _whole(value: int) -> exp.Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,22 @@ class Tree:
         """The children of an inner node, in the order of the attribute's codes."""
         start = int(self.first_child[node])
         return range(start, start + self.schema.attributes[int(self.attribute[node])].size)
+
+    def to_dict(self, node: int = 0) -> dict[str, Any]:
+        """The tree from ``node`` down as plain data for JSON."""
+        chances = [round(chance, 6) for chance in self.probabilities[node].tolist()]
+        shown: dict[str, Any] = {
+            "probabilities": dict(zip(map(str, self.classes.tolist()), chances, strict=True))
+        }
+        if not math.isnan(self.size[node]):
+            shown["noisy_rows"] = int(self.size[node])
+        if self.attribute[node] < 0:
+            if self.label[node] >= 0:
+                return shown | {"label": self.classes[self.label[node]].item()}
+            return shown | {"noisy_counts": self.counts[node].tolist()}
+        attribute = self.schema.attributes[int(self.attribute[node])]
+        below = {attribute.label(code): self.to_dict(child) for code, child in enumerate(self.children(node))}
+        return shown | {"split_by": attribute.name, "children": below}
 
     def __repr__(self) -> str:
         return f"Tree(nodes={self.nodes}, leaves={self.leaves}, depth={self.depth})"
