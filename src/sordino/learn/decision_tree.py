@@ -109,6 +109,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         with opened.snapshot() as snapshot:
             source = Relation(opened, snapshot, table, target, plan.schema, plan.classes)
             self.n_features_in_ = len(plan.schema.names)
+            self.feature_names_in_ = np.array(plan.schema.names, dtype=object)
             return self._grown(source, plan, choices)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -118,14 +119,17 @@ class DecisionTreeClassifier(PrivateClassifier):
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The leaf of every row."""
-        return self.tree_.leaf_of(encoded(self._rows(X, reset=False), self.tree_.schema))
+        rows = self._rows(X, reset=False)
+        return self.tree_.leaf_of(encoded(rows, self.tree_.schema))
 
     def export_text(self, *, max_depth: int = 10) -> str:
         """The tree as indented text."""
+        self._require_fit()
         return export_text(self.tree_, max_depth=max_depth)
 
     def plot(self, path: str | Path | None = None, *, max_depth: int | None = None) -> Any:
         """Draw the tree's first levels; saved to ``path`` if one is given. Returns the matplotlib figure."""
+        self._require_fit()
         return plot_tree(self.tree_, path, max_depth=max_depth)
 
     def _grown(self, source: Source, plan: Plan, choices: Drawn) -> DecisionTreeClassifier:

@@ -29,7 +29,7 @@ def columns_of(data: Any, names: tuple[str, ...]) -> list[Any]:
     """The columns of those names, or of those positions where the data has no names."""
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        given = [str(name) for name in frame.columns]
+        given = {str(name): name for name in frame.columns}  # pandas also has names that are numbers
         absent = [name for name in names if name not in given]
         if absent:
             raise ParameterError(
@@ -40,7 +40,7 @@ def columns_of(data: Any, names: tuple[str, ...]) -> list[Any]:
             raise ParameterError(
                 f"the data has a column {extra[0]!r} that the schema does not name: drop it or give its domain"
             )
-        return [frame.get_column(name) for name in names]
+        return [frame.get_column(given[name]) for name in names]
     array = np.asarray(data)
     if array.ndim != 2:
         raise ParameterError(f"the data must be a table (rows × columns), got {array.ndim} axes")
@@ -53,17 +53,14 @@ def column_codes(attribute: Attribute, column: Any) -> Codes:
     """The codes of one column; what is outside the public domain is refused without being shown."""
     if isinstance(attribute, Continuous):
         return _bin_codes(attribute, column)
-    codes = value_codes(attribute, column)
-    return codes
+    return value_codes(attribute, column)
 
 
 def value_codes(attribute: Discrete, column: Any) -> Codes:
     """The place of every value in the domain; nulls come after the last, where they are allowed."""
     codes, null = _places(attribute, column)
     if null.any() and not attribute.missing:
-        raise PrivateDataError(
-            f'column {attribute.name!r} has missing values: drop or fill them, or allow them with "missing": true'
-        )
+        raise PrivateDataError(_missing(attribute))
     codes[null] = len(attribute.values)
     if (codes < 0).any():
         raise PrivateDataError(
@@ -71,6 +68,13 @@ def value_codes(attribute: Discrete, column: Any) -> Codes:
             "add them to the schema, or map them to a value of the domain before"
         )
     return codes
+
+
+def _missing(attribute: Attribute) -> str:
+    return (
+        f"column {attribute.name!r} has missing values (null or NaN): drop or fill them, "
+        'or allow them with "missing": true'
+    )
 
 
 def _places(attribute: Discrete, column: Any) -> tuple[Codes, NDArray[np.bool_]]:
@@ -116,15 +120,13 @@ def numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
         ) from None
     null = np.isnan(values)
     if null.any() and not attribute.missing:
-        raise PrivateDataError(
-            f'column {attribute.name!r} has missing values: drop or fill them, or allow them with "missing": true'
-        )
+        raise PrivateDataError(_missing(attribute))
     low, high = attribute.bounds
     if attribute.clip:
         return np.clip(values, low, high)
     if (values[~null] < low).any() or (values[~null] > high).any():
         raise PrivateDataError(
-            f"column {attribute.name!r} has values outside its public bounds ({low:g}, {high:g}): "
+            f"column {attribute.name!r} has values outside its public bounds ({low:g}, {high:g}), or infinite: "
             'widen them or declare "clip": true'
         )
     return values

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.learn.encoding import Codes
+from sordino.learn.probabilities import LEAST_WEIGHT
 from sordino.learn.random_trees import RandomTrees, find_leaf
 from sordino.learn.schema import Schema
 from sordino.mechanisms.compiled import compiled
@@ -87,7 +88,7 @@ def leaf_probabilities(counts: NDArray[np.int64], deviation: float, prior: Float
     for level in reversed(levels):
         if level.shape[1] > 1:
             chances = np.repeat(chances, 2, axis=1)
-        weight = deviation * np.sqrt(counts.shape[1] / level.shape[1])
+        weight = max(deviation * np.sqrt(counts.shape[1] / level.shape[1]), LEAST_WEIGHT)
         rows = np.maximum(level, 0.0)
         chances = (rows + weight * chances) / (rows.sum(axis=2, keepdims=True) + weight)
     return np.asarray(chances)
@@ -97,7 +98,7 @@ def class_frequencies(counts: NDArray[np.int64], deviation: float, prior: Floats
     """The classes' share of all rows, from the noisy counts of all leaves of all trees."""
     trees, leaves, _ = counts.shape
     totals = np.maximum(counts.sum(axis=(0, 1)), 0.0)
-    weight = deviation * np.sqrt(trees * leaves)
+    weight = max(deviation * np.sqrt(trees * leaves), LEAST_WEIGHT)
     return np.asarray((totals + weight * prior) / (totals.sum() + weight))
 
 

@@ -7,6 +7,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# What a parent's distribution weighs at least, in rows: where ε is so large that there is no noise left, a leaf
+# without rows still says what its parent says, and one that is pure is not quite certain.
+LEAST_WEIGHT = 0.5
+
 
 def from_counts(parents: NDArray[np.int32], counts: Floats, variances: Floats, prior: Floats) -> Floats:
     """A distribution over classes for every node; nodes come after their parents, the root has parent −1.
@@ -20,7 +24,7 @@ def from_counts(parents: NDArray[np.int32], counts: Floats, variances: Floats, p
         totals[parents[node]] += totals[node]
         noise[parents[node]] += noise[node]
     totals = np.maximum(totals, 0.0)
-    weights = np.sqrt(noise)
+    weights = np.maximum(np.sqrt(noise), LEAST_WEIGHT)
     result = np.empty_like(totals)
     for node in range(len(parents)):
         above = prior if node == 0 else result[parents[node]]

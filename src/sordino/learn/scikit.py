@@ -51,9 +51,14 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether a fit has come to its end; one that was refused on the way has left no model."""
+        return hasattr(self, "classes_")
+
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every row."""
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        chances = self.predict_proba(X)  # first: an estimator that was not fitted has no classes yet
+        labels: NDArray[Any] = self.classes_[chances.argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -65,7 +70,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """A checked table: data frames as they are, everything else as an array with two axes."""
         if not reset:
-            check_is_fitted(self)
+            self._require_fit()
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -73,6 +78,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ParameterError("the data has no rows: at least one is needed")
             return X
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+    def _require_fit(self) -> None:
+        check_is_fitted(self)
 
     def _labels(self, y: Any, rows: int) -> Any:
         """A checked target column as long as the table."""
