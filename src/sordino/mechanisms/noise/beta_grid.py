@@ -1,0 +1,148 @@
+"""Noise whose smoothing β is chosen by the data, from a grid that is fixed beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sordino.core import CalibrationError, Distance, Guarantee, UnsupportedError
+from sordino.core.parameters import non_negative, positive, probability
+from sordino.mechanisms.noise.add_noise import resolve
+from sordino.mechanisms.noise.lattice_law import LatticeLaw
+from sordino.mechanisms.noise.noise import Noise, padded
+from sordino.sensitivity import SmoothBound
+
+# Parts of the largest β that a noise can pay for; its own default joins them.
+_PARTS = (0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8)
+# The larger of a smooth bound and a constant is smooth. Noise below a millionth of a step is none either way, and a
+# floor keeps ln of the scale within reach of an error bar.
+SMALLEST_STEPS = Fraction(1, 1 << 20)
+
+
+def positive_weight(weight: Fraction) -> Fraction:
+    """A weight of a change, exact."""
+    positive("weight", weight)
+    return Fraction(weight)
+
+
+@dataclass(frozen=True, slots=True)
+class GridPoint:
+    """One β of the grid and the α that belongs to it."""
+
+    beta: float
+    alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class BetaGrid:
+    """f(x) + h(x)·Z with h(x) = min over I of S_I(x)/α_I, for the pairs (β_I, α_I) of a public grid.
+
+    **Guarantee**: that of the noise at (ε, δ), as if the best β had been known beforehand. Let x, y be
+    neighbours and h(x) <= h(y), and let I be where the minimum at x is taken. Then |f(x) - f(y)| <= S_I(x) =
+    α_I·h(x), and h(y) <= S_I(y)/α_I <= e^{β_I}·S_I(x)/α_I = e^{β_I}·h(x). So in units of the narrower scale the
+    centres are at most α_I apart and the scales differ at most by e^{β_I}, with *one* I: all that the calibration
+    of α_I at β_I assumes of a pair. Pairing β_I with the α of another I breaks it.
+    Along the way |ln h(x) - ln h(y)| <= β_I <= `largest_beta`: ln of the scale has that global sensitivity.
+    **Requires**: every S_I is β_I-smooth and bounds the sensitivity; the grid is chosen without looking at the
+    data, and the minimum is taken over all of it. Where a change has weight G, S bounds the sensitivity per unit
+    of distance and grows by at most e^{βG}; for noise whose loss is bounded by its rate along a path (generalised
+    Cauchy, Student-t) that change then costs at most Gε.
+    **Source**: NAPLES report, Thm 3.73, for the generalised Cauchy noise and derivative sensitivity. For
+    neighbours that are pairs the argument above needs nothing of the noise but its calibration, so Laplace is
+    covered too. A bound of kind ``derivative`` is taken by noises that are `infinitesimal` only: there the
+    argument holds at every point of a path.
+    **Numerics**: every α_I pays for the rounding of S_I (more of it where the lightest change weighs less than
+    1), and the minimum is taken in exact fractions.
+    """
+
+    noise: Noise
+    epsilon: float
+    delta: float
+    points: tuple[GridPoint, ...]
+
+    @classmethod
+    def of(
+        cls,
+        noise: str | Noise,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        largest_beta: float | None = None,
+        lightest: Fraction = Fraction(1),
+    ) -> BetaGrid:
+        """The usual grid of a noise at (ε, δ); no β above ``largest_beta`` if that is given.
+
+        ``lightest`` is the least weight of a change.
+        """
+        epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
+        chosen = resolve(noise, "tight", epsilon, delta, 0.0)
+        top = chosen.largest_beta(epsilon, delta)
+        if top <= 0:
+            chosen.alpha(epsilon, delta, 1e-9)  # says why
+        betas = {part * top for part in _PARTS} | {chosen.default_beta(epsilon, delta)}
+        if largest_beta is not None:
+            limit = positive("largest_beta", largest_beta)
+            betas = {beta for beta in betas if beta <= limit}
+            betas |= {limit * part for part in (0.25, 0.5, 1.0) if limit * part < 0.9 * top}
+        return cls.at(chosen, betas, epsilon=epsilon, delta=delta, lightest=lightest)
+
+    @classmethod
+    def at(
+        cls,
+        noise: Noise,
+        betas: Iterable[float],
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        lightest: Fraction = Fraction(1),
+    ) -> BetaGrid:
+        """A grid of the given β; each must have an α at (ε, δ)."""
+        given = sorted({positive("beta", beta) for beta in betas})
+        if not given:
+            raise CalibrationError("a grid needs at least one beta")
+        # α pays for the rounding of a bound by a little more β per change; a light change has less β to hide it in
+        spare = (padded(1.0) - 1.0) * max(0.0, float(1 / positive_weight(lightest)) - 1)
+        points = tuple(GridPoint(beta, noise.alpha(epsilon, delta, beta + spare)) for beta in given)
+        return cls(noise, epsilon, delta, points)
+
+    @property
+    def largest_beta(self) -> float:
+        """The sensitivity of the logarithm of the scale."""
+        return self.points[-1].beta
+
+    def scale(self, bound: SmoothBound, step: Fraction = Fraction(1)) -> Fraction:
+        """h of this database: confidential."""
+        return self.best(bound, step)[0]
+
+    def best(self, bound: SmoothBound, step: Fraction = Fraction(1)) -> tuple[Fraction, GridPoint]:
+        """The scale and the point of the grid that gives it; points below the bound's own β_min count as infinite."""
+        if bound.kind == "derivative" and not self.noise.infinitesimal:
+            raise UnsupportedError(
+                f"a grid of beta with {self.noise.name} noise takes local bounds; cauchy takes derivative bounds too"
+            )
+        usable = [point for point in self.points if point.beta >= bound.beta_min]
+        if not usable:
+            raise CalibrationError(
+                f"this bound is smooth from beta = {bound.beta_min:g} on, and the largest of the grid is "
+                f"{self.largest_beta:g}; give a larger epsilon"
+            )
+        floor = SMALLEST_STEPS * step
+        scales = [
+            (max(Fraction(bound.at(point.beta)), floor) / Fraction(point.alpha), point) for point in usable
+        ]
+        return min(scales, key=lambda pair: pair[0])
+
+    def law(self, value: Fraction | int, bound: SmoothBound, *, step: Fraction) -> LatticeLaw:
+        """The exact law of the released index: what is drawn."""
+        return LatticeLaw(self.noise.shape, Fraction(value), self.scale(bound, step), step)
+
+    def radius(self, scale: float, confidence: float) -> float:
+        """How far the noise of this scale stays with this probability, before rounding to the lattice."""
+        return non_negative("scale", scale) * self.noise.shape.radius(confidence)
+
+    def guarantee(self, distance: Distance) -> Guarantee:
+        """That of the noise; the theorem says that β came from a grid."""
+        plain = self.noise.guarantee(self.epsilon, self.delta, distance)
+        theorem = f"{plain.theorem}, the least scale over {len(self.points)} public β"
+        return Guarantee(distance, theorem, epsilon=self.epsilon, delta=plain.delta)
