@@ -1,0 +1,244 @@
+"""The normal form of a join question: what must be equal, and everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from sqlglot import exp
+
+from sordino.core import ParameterError
+from sordino.engines import ColumnType
+from sordino.sql.analysis.formula import (
+    FALSE,
+    ROW,
+    And,
+    Cell,
+    Formula,
+    all_of,
+    cell_of,
+    column_of,
+    equal,
+    formula,
+    not_null,
+    number_of,
+)
+from sordino.sql.question import JoinQuestion, Measure, Occurrence
+
+# Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats
+# (−0.0, NaN) and timestamps (time zones) are not here; their equalities stay ordinary conditions.
+_CLOSED: frozenset[ColumnType] = frozenset({"integer", "decimal", "text", "boolean", "date"})
+# A comparison with one column may be rewritten to another of the same kind. Not decimals: what they become beside a
+# float depends on their scale.
+_REWRITTEN: frozenset[ColumnType] = frozenset({"integer", "text", "boolean", "date"})
+
+
+@dataclass(frozen=True, slots=True)
+class EqualCells:
+    """Cells that are equal, and not NULL, wherever the conditions hold; and the constants that they are equal to."""
+
+    cells: tuple[Cell, ...]
+    constants: tuple[exp.Expr, ...]
+    kind: ColumnType
+
+    @property
+    def contradictory(self) -> bool:
+        """Two different numbers are asked of one cell: no row can have it."""
+        return len({number for c in self.constants if (number := number_of(c)) is not None}) > 1
+
+    def inside(self, aliases: frozenset[str]) -> tuple[Cell, ...]:
+        """The cells of some occurrences."""
+        return tuple(cell for cell in self.cells if cell.alias in aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """A question whose positions ``at`` hold one and the same row.
+
+    ``classes``: the transitive closure of the equalities among the conjuncts; ``parts``: all other conjuncts.
+    **Requires**: text columns that are compared have one deterministic collation.
+    """
+
+    occurrences: tuple[Occurrence, ...]
+    at: tuple[int, ...]
+    classes: tuple[EqualCells, ...]
+    parts: tuple[Formula, ...]
+    measure: Measure
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The positions outside ``at``."""
+        return tuple(j for j in range(len(self.occurrences)) if j not in self.at)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether no rows at all can satisfy the conditions."""
+        return FALSE in self.parts or any(equals.contradictory for equals in self.classes)
+
+    def aliases(self, positions: Sequence[int]) -> frozenset[str]:
+        """The aliases at some positions."""
+        return frozenset(self.occurrences[j].alias for j in positions)
+
+    def keys(self, positions: Sequence[int]) -> tuple[tuple[int, Cell], ...]:
+        """The classes by which the row is tied to these positions, each with its first cell there.
+
+        A class with a constant ties nothing: its value is known.
+        """
+        names = self.aliases(positions)
+        return tuple(
+            (number, inside[0])
+            for number, equals in enumerate(self.classes)
+            if self.ties_the_row(number) and (inside := equals.inside(names))
+        )
+
+    def ties_the_row(self, number: int) -> bool:
+        """Whether a class without constant holds a cell of the row and a cell outside it."""
+        equals = self.classes[number]
+        aliases = {cell.alias for cell in equals.cells}
+        return not equals.constants and ROW in aliases and len(aliases) > 1
+
+    def restricted(self, positions: Sequence[int]) -> Formula:
+        """What the conditions demand of rows at ``positions``, whatever the rows elsewhere are.
+
+        **Guarantee**: TRUE wherever the whole condition is TRUE; implied by the same formula of more positions. Cells
+        of the row that is studied are written through an equal cell at ``positions`` or an equal constant.
+        **Source**: interval logic, naples-1.md §8; replacing an atom under a NOT is the trap that `formula` avoids.
+        """
+        names = self.aliases(positions)
+        known = frozenset(
+            Cell(self.occurrences[j].alias, name) for j in positions for name in self.occurrences[j].columns
+        )
+        through: dict[Cell, exp.Expr] = {}
+        needed: list[Formula] = []
+        for equals in self.classes:
+            inside = [column_of(cell) for cell in equals.inside(names)]
+            if equals.constants:
+                needed += [equal(column, equals.constants[0]) for column in inside]
+            elif inside:
+                needed += [equal(inside[0], column) for column in inside[1:]]
+                # Every class of two cells or more says that none of them is NULL.
+                if len(inside) == 1:
+                    needed.append(not_null(inside[0]))
+            stand_ins = equals.constants or inside
+            if stand_ins and equals.kind in _REWRITTEN:
+                through |= dict.fromkeys(equals.inside(frozenset({ROW})), stand_ins[0])
+        return all_of([*(part.seen(known, through) for part in self.parts), *needed])
+
+
+def normal_form(question: JoinQuestion, at: tuple[int, ...] = ()) -> NormalForm:
+    """Close the equalities; cells of all positions in ``at`` become cells of one row."""
+    conditions, measure = list(question.conditions), question.measure
+    if measure.kind == "sum" and measure.value is not None:
+        conditions.append(not_null(measure.value).expression)
+    rows = {question.occurrences[i].alias for i in at}
+    kinds = {Cell(o.alias, name): kind for o in question.occurrences for name, kind in o.columns.items()}
+    kinds |= {Cell(ROW, name): kind for i in at[:1] for name, kind in question.occurrences[i].columns.items()}
+    if measure.value is not None:
+        measure = replace(measure, value=_named(measure.value, kinds, rows))
+    whole = all_of(formula(_named(condition, kinds, rows)) for condition in conditions)
+    parts: list[Formula] = []
+    pairs: list[tuple[tuple[Cell, ...], tuple[exp.Expr, ...]]] = []
+    for part in whole.parts if isinstance(whole, And) else (whole,):
+        found = _closable(part, kinds)
+        if found is None:
+            parts.append(part)
+        else:
+            pairs.append(found)
+    return NormalForm(question.occurrences, at, tuple(_closed(pairs, kinds)), tuple(parts), measure)
+
+
+def equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
+    """The sets of positions that equalities between columns hold together."""
+    place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
+    links = [
+        {place[cell.alias] for cell in equals.cells if cell.alias in place}
+        for equals in form.classes
+        if not equals.constants
+    ]
+    links += [{place[c.alias] for c in part.cells} for part in form.parts if is_column_equality(part)]
+    return connected(range(len(form.occurrences)), links)
+
+
+def connected(items: Sequence[int] | range, links: Sequence[set[int]]) -> list[frozenset[int]]:
+    """The connected parts of ``items``, in the order of their least members."""
+    groups = [{item} for item in items]
+    for link in links:
+        touched = [group for group in groups if group & link]
+        if len(touched) > 1:
+            groups = [group for group in groups if not group & link] + [set().union(*touched)]
+    return sorted((frozenset(group) for group in groups), key=min)
+
+
+def is_column_equality(part: Formula) -> bool:
+    """Whether a conjunct says that two columns are equal."""
+    tree = getattr(part, "expression", None)
+    return (
+        isinstance(tree, exp.EQ)
+        and isinstance(tree.this, exp.Column)
+        and isinstance(tree.expression, exp.Column)
+    )
+
+
+def _named(condition: exp.Expr, kinds: dict[Cell, ColumnType], rows: set[str]) -> exp.Expr:
+    """The condition with columns as the catalogue writes them, and those of the row under its alias."""
+    names = {(cell.alias.casefold(), cell.name.casefold()): cell for cell in kinds if cell.alias != ROW}
+    holder = exp.Paren(this=condition.copy())
+    for column in list(holder.find_all(exp.Column)):
+        cell = cell_of(column)
+        if cell not in kinds or not cell.alias:
+            folded = (cell.alias.casefold(), cell.name.casefold())
+            if folded not in names:
+                raise ParameterError(
+                    f"{column.sql()} is no column of the tables in FROM: "
+                    f"{', '.join(sorted({c.alias for c in kinds if c.alias}))}"
+                )
+            cell = names[folded]
+        column.replace(column_of(Cell(ROW, cell.name) if cell.alias in rows else cell))
+    inner: exp.Expr = holder.this
+    return inner
+
+
+def _closable(
+    part: Formula, kinds: dict[Cell, ColumnType]
+) -> tuple[tuple[Cell, ...], tuple[exp.Expr, ...]] | None:
+    """The cells and constants that a conjunct makes equal, if it does and equality is transitive for their kind."""
+    tree = getattr(part, "expression", None)
+    if not isinstance(tree, exp.EQ):
+        return None
+    left, right = tree.this.unnest(), tree.expression.unnest()
+    if not isinstance(left, exp.Column):
+        left, right = right, left
+    if not isinstance(left, exp.Column) or kinds[cell_of(left)] not in _CLOSED:
+        return None
+    kind = kinds[cell_of(left)]
+    if isinstance(right, exp.Column):
+        return ((cell_of(left), cell_of(right)), ()) if kinds[cell_of(right)] == kind else None
+    return ((cell_of(left),), (right,)) if _is_constant(right, kind) else None
+
+
+def _is_constant(tree: exp.Expr, kind: ColumnType) -> bool:
+    match kind:
+        case "integer":
+            number = number_of(tree)
+            return number is not None and number.denominator == 1 and abs(number) < 2**31
+        case "decimal":
+            return number_of(tree) is not None
+        case "text":
+            return isinstance(tree, exp.Literal) and bool(tree.is_string)
+        case "boolean":
+            return isinstance(tree, exp.Boolean)
+        case "date":
+            return isinstance(tree, exp.Cast) and tree.is_type("date") and isinstance(tree.this, exp.Literal)
+    return False
+
+
+def _closed(
+    pairs: list[tuple[tuple[Cell, ...], tuple[exp.Expr, ...]]], kinds: dict[Cell, ColumnType]
+) -> Iterator[EqualCells]:
+    cells = sorted(set(chain.from_iterable(found for found, _ in pairs)))
+    number = {cell: i for i, cell in enumerate(cells)}
+    for group in connected(range(len(cells)), [{number[cell] for cell in found} for found, _ in pairs]):
+        members = tuple(cells[i] for i in sorted(group))
+        constants = chain.from_iterable(given for found, given in pairs if found[0] in members)
+        yield EqualCells(members, tuple(dict.fromkeys(constants)), kinds[members[0]])

@@ -1,0 +1,78 @@
+"""How the other tables fall apart once the row under study is taken out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sordino.sql.analysis.closure import (
+    NormalForm,
+    connected,
+    equality_neighbours,
+    is_column_equality,
+    normal_form,
+)
+from sordino.sql.analysis.formula import ROW
+from sordino.sql.question import JoinQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Components whose keys are contained in that of the first: one value of its key decides all of them."""
+
+    components: tuple[tuple[int, ...], ...]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """All positions, in the order of the components."""
+        return tuple(j for component in self.components for j in component)
+
+
+def components(question: JoinQuestion, form: NormalForm) -> list[tuple[int, ...]]:
+    """Positions outside the row that the conditions join without it.
+
+    An equality through a cell of the row does not join: for one row it is an equality with a constant. A condition
+    that is no equality joins two positions only if no chain of equalities joins them in the whole question: then the
+    question itself must compare all their pairs, otherwise it never does and neither shall we. What is not joined is
+    counted as if everything met, which is an upper bound with the same growth.
+    """
+    place = {form.occurrences[j].alias: j for j in form.others}
+    whole = equality_neighbours(normal_form(question))
+    links: list[set[int]] = []
+    for number, equals in enumerate(form.classes):
+        if not equals.constants and not form.ties_the_row(number):
+            links.append({place[cell.alias] for cell in equals.cells if cell.alias in place})
+    for part in form.parts:
+        aliases = {cell.alias for cell in part.cells}
+        positions = {place[alias] for alias in aliases if alias != ROW}
+        if ROW in aliases or len(positions) != 2:
+            continue
+        if is_column_equality(part) or not any(positions <= group for group in whole):
+            links.append(positions)
+    return [tuple(sorted(group)) for group in connected(form.others, links)]
+
+
+def clusters(question: JoinQuestion, form: NormalForm) -> list[Cluster]:
+    """Components by decreasing key; each joins the first whose key contains its own."""
+    keys = {
+        component: frozenset(number for number, _ in form.keys(component))
+        for component in components(question, form)
+    }
+    found: list[list[tuple[int, ...]]] = []
+    for component in sorted(keys, key=lambda c: (-len(keys[c]), -len(c), c)):
+        home = next((c for c in found if keys[component] and keys[component] <= keys[c[0]]), None)
+        if home is None:
+            found.append([component])
+        else:
+            home.append(component)
+    return [Cluster(tuple(members)) for members in found]
+
+
+def independent(form: NormalForm, found: list[Cluster]) -> list[list[Cluster]]:
+    """Groups of clusters such that no private table has occurrences in two of them."""
+    owners: dict[str, set[int]] = {}
+    for number, cluster in enumerate(found):
+        for j in cluster.positions:
+            if form.occurrences[j].private:
+                owners.setdefault(form.occurrences[j].table, set()).add(number)
+    groups = connected(range(len(found)), list(owners.values()))
+    return [[found[number] for number in sorted(group)] for group in groups]

@@ -1,0 +1,251 @@
+"""Conditions as formulas over known and unknown cells, and what they say when only some cells are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from sqlglot import exp
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+# Where a cell may stand to be written through another cell of the same value and kind but perhaps another width: a
+# comparison gives the same truth value, arithmetic might overflow in one width and not in the other.
+_EXACT_PLACES = (*_COMPARISONS, exp.Between, exp.In, exp.Is)
+
+
+class Cell(NamedTuple):
+    """A column of an occurrence; the row whose change is studied has the alias `ROW`."""
+
+    alias: str
+    name: str
+
+
+ROW = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A condition, or the negation of one, that is not taken apart further."""
+
+    expression: exp.Expr
+    cells: frozenset[Cell]
+
+    def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
+        """Itself where all its cells are known or can be written through known ones, else TRUE."""
+        if self.cells <= known:
+            return self
+        if not self.cells <= known | through.keys():
+            return TRUE
+        tree = self.expression.copy()
+        holder = exp.Paren(this=tree)
+        for column in list(tree.find_all(exp.Column)):
+            cell = cell_of(column)
+            if cell not in known:
+                if not isinstance(_place(column), _EXACT_PLACES) or _compares_with_text(column):
+                    return TRUE
+                column.replace(through[cell].copy())
+        return _folded(holder.this)
+
+    def conjuncts(self) -> tuple[Formula, ...]:
+        """Itself."""
+        return (self,)
+
+    def tree(self) -> exp.Expr:
+        """As SQL."""
+        return exp.Paren(this=self.expression.copy())
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of ``parts``; TRUE if there are none."""
+
+    parts: tuple[Formula, ...]
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """All cells that occur."""
+        return frozenset().union(*(part.cells for part in self.parts))
+
+    def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
+        """What still holds whatever the unknown cells are: TRUE wherever the conjunction is TRUE."""
+        return all_of(part.seen(known, through) for part in self.parts)
+
+    def conjuncts(self) -> tuple[Formula, ...]:
+        """The parts."""
+        return self.parts
+
+    def tree(self) -> exp.Expr:
+        """As SQL."""
+        return exp.Paren(this=exp.and_(*(part.tree() for part in self.parts))) if self.parts else exp.true()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One of ``parts``; FALSE if there are none."""
+
+    parts: tuple[Formula, ...]
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """All cells that occur."""
+        return frozenset().union(*(part.cells for part in self.parts))
+
+    def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
+        """What still holds whatever the unknown cells are: TRUE wherever the disjunction is TRUE."""
+        return any_of(part.seen(known, through) for part in self.parts)
+
+    def conjuncts(self) -> tuple[Formula, ...]:
+        """Itself."""
+        return (self,)
+
+    def tree(self) -> exp.Expr:
+        """As SQL."""
+        return exp.Paren(this=exp.or_(*(part.tree() for part in self.parts))) if self.parts else exp.false()
+
+
+Formula = Atom | And | Or
+TRUE: Formula = And(())
+FALSE: Formula = Or(())
+
+
+def all_of(parts: Iterable[Formula]) -> Formula:
+    """The conjunction, flat, without repetitions."""
+    flat = tuple(dict.fromkeys(inner for part in parts for inner in part.conjuncts()))
+    if FALSE in flat:
+        return FALSE
+    return flat[0] if len(flat) == 1 else And(flat)
+
+
+def any_of(parts: Iterable[Formula]) -> Formula:
+    """The disjunction, flat, without repetitions."""
+    flat = tuple(
+        dict.fromkeys(inner for part in parts for inner in (part.parts if isinstance(part, Or) else (part,)))
+    )
+    if TRUE in flat:
+        return TRUE
+    return flat[0] if len(flat) == 1 else Or(flat)
+
+
+def formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
+    """A condition with NOT pushed down to its atoms.
+
+    De Morgan's laws hold for SQL's three truth values, and a formula without NOT above its atoms is monotone: an atom
+    that nothing is known about may be replaced by TRUE. (Before pushing, TRUE under a NOT would become FALSE.)
+    """
+    match condition:
+        case exp.Paren():
+            return formula(condition.this, negated=negated)
+        case exp.Not():
+            return formula(condition.this, negated=not negated)
+        case exp.And() | exp.Or():
+            parts = (
+                formula(condition.this, negated=negated),
+                formula(condition.expression, negated=negated),
+            )
+            return all_of(parts) if isinstance(condition, exp.And) != negated else any_of(parts)
+        case exp.Boolean():
+            return TRUE if bool(condition.this) != negated else FALSE
+    tree = condition.copy()
+    return atom(exp.Not(this=exp.Paren(this=tree)) if negated else tree)
+
+
+def atom(tree: exp.Expr) -> Atom:
+    """A condition as one atom."""
+    return Atom(tree, cells_of(tree))
+
+
+def cells_of(tree: exp.Expr) -> frozenset[Cell]:
+    """All cells that a condition mentions."""
+    return frozenset(cell_of(column) for column in tree.find_all(exp.Column))
+
+
+def cell_of(column: exp.Column) -> Cell:
+    """The cell that a column node names."""
+    return Cell(column.table, column.name)
+
+
+def column_of(cell: Cell) -> exp.Column:
+    """A node for a cell; names are quoted, as the catalogue writes them."""
+    return exp.column(
+        exp.to_identifier(cell.name, quoted=True),
+        exp.to_identifier(cell.alias, quoted=True) if cell.alias else None,
+    )
+
+
+def equal(left: exp.Expr, right: exp.Expr) -> Formula:
+    """left = right; a cell equals itself where it is not NULL."""
+    return _folded(exp.EQ(this=left.copy(), expression=right.copy()))
+
+
+def not_null(value: exp.Expr) -> Atom:
+    """The value is not NULL."""
+    return atom(exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.null())))
+
+
+def number_of(tree: exp.Expr) -> Fraction | None:
+    """The value of a number literal, None for anything else."""
+    if isinstance(tree, exp.Paren):
+        return number_of(tree.this)
+    if isinstance(tree, exp.Neg):
+        inner = number_of(tree.this)
+        return None if inner is None else -inner
+    if isinstance(tree, exp.Literal) and not tree.is_string:
+        try:
+            return Fraction(tree.name)
+        except ValueError:
+            return None
+    return None
+
+
+def _folded(tree: exp.Expr) -> Formula:
+    """TRUE or FALSE where the literals alone decide, so that nothing needs to be asked."""
+    inner, negated = tree, False
+    while isinstance(inner, exp.Paren | exp.Not):
+        negated ^= isinstance(inner, exp.Not)
+        inner = inner.this
+    if isinstance(inner, _COMPARISONS):
+        left, right = number_of(inner.this), number_of(inner.expression)
+        if left is not None and right is not None:
+            return TRUE if _holds(inner, left, right) != negated else FALSE
+        same = isinstance(inner.this, exp.Column) and inner.this == inner.expression
+        if isinstance(inner, exp.EQ) and same and not negated:
+            return not_null(inner.this)
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        value = inner.this.unnest()
+        if number_of(value) is not None or isinstance(value, exp.Boolean) or _is_text(value):
+            return TRUE if negated else FALSE
+    return atom(tree)
+
+
+def _holds(comparison: exp.Expr, left: Fraction, right: Fraction) -> bool:
+    match comparison:
+        case exp.EQ():
+            return left == right
+        case exp.NEQ():
+            return left != right
+        case exp.LT():
+            return left < right
+        case exp.LTE():
+            return left <= right
+        case exp.GT():
+            return left > right
+    return left >= right
+
+
+def _place(column: exp.Column) -> exp.Expr | None:
+    parent = column.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    return parent
+
+
+def _compares_with_text(column: exp.Column) -> bool:
+    """Whether a text literal would be read as a number of the column's width."""
+    place = _place(column)
+    return place is not None and any(_is_text(part) for part in place.find_all(exp.Literal))
+
+
+def _is_text(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Literal) and bool(tree.is_string)

@@ -1,0 +1,61 @@
+"""The public lattice of distances that an analysis follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sordino.sql.analysis.closure import NormalForm
+from sordino.sql.analysis.growth import horizon, lattice
+from sordino.sql.question import JoinQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Distances 0, unit, 2·unit, …, last·unit; ``tables``: the private tables and their weights."""
+
+    tables: dict[str, Fraction]
+    unit: Fraction
+    last: int
+
+    def cost(self, table: str) -> int:
+        """The weight of a row, in units."""
+        return int(self.tables[table] / self.unit)
+
+    @property
+    def widest(self) -> int:
+        """The largest cost."""
+        return max((self.cost(table) for table in self.tables), default=1)
+
+    def budgets(self, form: NormalForm, positions: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Of each position which table grows it (−1: none), and the cost of a row of each table."""
+        names = list(self.tables)
+        owner = [
+            names.index(form.occurrences[j].table) if form.occurrences[j].private else -1 for j in positions
+        ]
+        return owner, [self.cost(name) for name in names]
+
+
+def steps_to_follow(question: JoinQuestion, beta: float) -> Steps:
+    """As far as any analysis of the question needs at β ≥ ``beta``; depends on nothing private.
+
+    Every analysis maximises polynomials with coefficients ≥ 0 in the rows that each table may get, of a degree at
+    most the copies of the table that are left (see `horizon`). Elastic sensitivity lets all tables grow at once: one
+    budget of degree occurrences − 1.
+    """
+    tables: dict[str, Fraction] = {}
+    copies: dict[str, int] = {}
+    for occurrence in question.occurrences:
+        if occurrence.weight is not None:
+            tables[occurrence.table] = occurrence.weight
+            copies[occurrence.table] = copies.get(occurrence.table, 0) + 1
+    unit = lattice(tables.values())
+    last = 0
+    for changed in tables:
+        left = {name: count - (name == changed) for name, count in copies.items()}
+        last = max(last, horizon([(tables[t], c) for t, c in left.items() if c], beta, unit))
+    degree = len(question.occurrences) - 1
+    if last and degree:
+        last = max(last, horizon([(unit, degree)], beta, unit))
+    return Steps(tables, unit, last)
