@@ -1,9 +1,9 @@
 """What an analyst asks, once it is understood: the seam between reading SQL, analysing it and answering it.
 
-Reading (`sordino.sql.read`) makes a `Statement` of a text and a policy. For every aggregate of the SELECT and every public
-group it gives a `JoinQuestion`: one COUNT or bounded SUM over an inner join. Analyses (`sordino.sql.analysis`) bound the
-sensitivity of a JoinQuestion, and `sordino.sql.answer` computes it; both send sqlglot trees to an engine and get back
-aggregates only.
+Reading (`sordino.sql.read`) makes a `Statement` of a text and a policy. For every aggregate of the SELECT and
+every public group it gives a `JoinQuestion`: one COUNT or bounded SUM over an inner join. Analyses
+(`sordino.sql.analysis`) bound the sensitivity of a JoinQuestion, and `sordino.sql.answer` computes it; both send
+sqlglot trees to an engine and get back aggregates only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
+from sordino.core import ParameterError
 from sordino.engines import ColumnType
 
 
@@ -41,9 +42,11 @@ class Occurrence:
 class Measure:
     """What one joined row adds: 1, or a number that is NULL (adds nothing) or within public bounds.
 
-    ``value``: an expression over qualified columns, None for COUNT(*). For a sum, a row adds the whole number
-    ⌊clip(value, low, high)/step + ½⌋ of steps, so the answer is a whole number of ``step`` and the same on every engine.
-    ``low`` and ``high`` are whole multiples of ``step``.
+    ``value``: an expression over qualified columns, None for COUNT(*); a count with a value, COUNT(value), occurs
+    in a `Statement` only and has become a condition in its questions. For a sum, a row adds the whole number
+    ⌊clip(value, low, high)/step + ½⌋ of steps, so the answer is a whole number of ``step`` and the same on every
+    engine. ``low`` and ``high`` are whole multiples of ``step``. ``whole``: the value is in the engine's integers,
+    not in doubles.
     """
 
     kind: Literal["count", "sum"]
@@ -51,6 +54,7 @@ class Measure:
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(1)
     step: Fraction = Fraction(1)
+    whole: bool = False
 
     @property
     def reach(self) -> int:
@@ -62,8 +66,9 @@ class Measure:
 class JoinQuestion:
     """COUNT or SUM of ``measure`` over all combinations of rows for which every condition is TRUE.
 
-    Conditions are the conjuncts of WHERE and ON; their columns are qualified by the aliases of ``occurrences``, and every
-    function in them is deterministic and cannot raise. COUNT(col) has become COUNT(*) with the condition col IS NOT NULL.
+    Conditions are the conjuncts of WHERE and ON; their columns are qualified by the aliases of ``occurrences``,
+    and every function in them is deterministic and cannot raise. COUNT(col) has become COUNT(*) with the condition
+    col IS NOT NULL.
     """
 
     occurrences: tuple[Occurrence, ...]
@@ -77,11 +82,19 @@ class JoinQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
-    """A column of GROUP BY with its public values (None among them where NULL is a group of its own)."""
+    """A column of GROUP BY with its public values (None among them where NULL is a group of its own).
+
+    ``source``: (table, column) of a public table whose values are still to be read by
+    `sordino.sql.read.with_public_keys`; None once the values are there. ``equals``: further columns that the
+    conditions force to equal the key; a group's question restricts them too, so that analyses see each
+    occurrence's own restriction.
+    """
 
     name: str
     column: exp.Expr
     values: tuple[Any, ...]
+    source: tuple[str, str] | None = None
+    equals: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +127,29 @@ class Statement:
         """All combinations of the keys' public values; one empty combination without GROUP BY."""
         combinations: list[tuple[Any, ...]] = [()]
         for key in self.keys:
+            if key.source is not None:
+                raise ParameterError(
+                    f"the groups of {key.name!r} are in a table: call with_public_keys first"
+                )
             combinations = [(*before, value) for before in combinations for value in key.values]
         return combinations
 
     def question(self, group: tuple[Any, ...], measure: int) -> JoinQuestion:
         """The question of one group and one measure."""
-        conditions = [_equals(key.column, value) for key, value in zip(self.keys, group, strict=True)]
-        return replace(self.join, measure=self.measures[measure]).restricted(*conditions)
+        conditions = [
+            equals(column, value)
+            for key, value in zip(self.keys, group, strict=True)
+            for column in (key.column, *key.equals)
+        ]
+        asked = self.measures[measure]
+        if asked.kind == "count" and asked.value is not None:
+            conditions.append(exp.Not(this=exp.Is(this=exp.paren(asked.value), expression=exp.null())))
+            asked = replace(asked, value=None)
+        return replace(self.join, measure=asked).restricted(*conditions)
 
 
-def _equals(column: exp.Expr, value: Any) -> exp.Expr:
+def equals(column: exp.Expr, value: Any) -> exp.Expr:
+    """The condition that a group's key has this public value."""
     if value is None:
         return exp.Is(this=column.copy(), expression=exp.null())
     return exp.EQ(this=column.copy(), expression=exp.convert(value))

@@ -1,0 +1,73 @@
+"""Interval arithmetic in exact fractions: where an expression lies, and the lattice its values lie on.
+
+The intervals need not hold for the rows: a sum clips the whole expression to its interval. They must be public,
+and they are: declared bounds and literals are all that goes in.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sordino.sql.value import Range, common_step
+
+
+def added(a: Range, b: Range) -> Range:
+    """a + b."""
+    low = None if a.low is None or b.low is None else a.low + b.low
+    high = None if a.high is None or b.high is None else a.high + b.high
+    return Range(low, high, common_step(a.step, b.step), _missing(a, b))
+
+
+def negated(a: Range) -> Range:
+    """-a."""
+    return Range(None if a.high is None else -a.high, None if a.low is None else -a.low, a.step, a.missing)
+
+
+def multiplied(a: Range, b: Range) -> Range:
+    """a · b."""
+    step = None if a.step is None or b.step is None else a.step * b.step
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return Range(None, None, step, _missing(a, b))
+    corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Range(min(corners), max(corners), step, _missing(a, b))
+
+
+def divided(a: Range, b: Range) -> Range:
+    """a / b where b is a constant; otherwise nothing is known."""
+    if b.low is None or b.low != b.high or b.low == 0:
+        return Range(missing=_missing(a, b))
+    inverse = 1 / b.low
+    return multiplied(a, Range(inverse, inverse, abs(inverse)))
+
+
+def joined(parts: list[Range]) -> Range:
+    """One of the parts, nobody knows which."""
+    lows, highs = [part.low for part in parts], [part.high for part in parts]
+    return Range(
+        None if None in lows else min(low for low in lows if low is not None),
+        None if None in highs else max(high for high in highs if high is not None),
+        common_step(*(part.step for part in parts)),
+        _missing(*parts),
+    )
+
+
+def least_or_greatest(greatest: bool, parts: list[Range]) -> Range:
+    """GREATEST or LEAST; both skip NULLs, so each part alone may be the result.
+
+    One part that cannot be NULL would close an end by itself; literals are such parts.
+    """
+    if not greatest:
+        return negated(least_or_greatest(True, [negated(part) for part in parts]))
+    # A literal is never NULL, so the result is at least the largest of them.
+    floors = [part.low for part in parts if part.low is not None and part.low == part.high]
+    lows = [part.low for part in parts]
+    low: Fraction | None = None if None in lows else min(low for low in lows if low is not None)
+    if floors:
+        low = max(floors) if low is None else max(low, *floors)
+    highs = [part.high for part in parts]
+    high = None if None in highs else max(high for high in highs if high is not None)
+    return Range(low, high, common_step(*(part.step for part in parts)), _missing(*parts))
+
+
+def _missing(*parts: Range) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for part in parts for name in part.missing))

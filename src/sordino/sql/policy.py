@@ -1,0 +1,249 @@
+"""Policy: what the owner declares about a data set before anybody asks: tables, types, bounds, domains, budgets.
+
+Everything that carries a guarantee comes from here or from the engine's catalogue, never from rows. What is not
+declared public is private, and a table that the policy does not name cannot be asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from difflib import get_close_matches
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sordino.core import ParameterError
+from sordino.engines import ColumnType, Table
+from sordino.sql.policy_fields import (
+    DECLARED_TYPES,
+    bounds_of,
+    domain_of,
+    flag_of,
+    granularity_of,
+    kind_of,
+    mapping_of,
+    parsed,
+    positive_of,
+    text_of,
+    type_of,
+    weight_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPolicy:
+    """What is public about a column: its type, the range it is clipped to, the values that may be groups, its grain.
+
+    ``type`` is as written (``decimal(10, 2)``); `kind` is the catalogue's word for it. None where only the
+    catalogue says.
+    """
+
+    name: str
+    type: str | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+    domain: tuple[str | int | bool | date | None, ...] | None = None
+    granularity: Fraction | None = None
+
+    @property
+    def kind(self) -> ColumnType | None:
+        """The declared type in the catalogue's words."""
+        return None if self.type is None else kind_of(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePolicy:
+    """A table: whether its rows are protected, its key, and how many units of distance a row is worth."""
+
+    name: str
+    private: bool = True
+    key: tuple[str, ...] = ()
+    weight: Fraction = Fraction(1)
+    columns: Mapping[str, ColumnPolicy] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Numbers of a limit as the owner wrote them: epsilon (with delta), or rho (with at_delta)."""
+
+    epsilon: Fraction | None = None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
+    at_delta: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A whole policy, checked. ``cap`` limits what all analysts together may spend."""
+
+    dataset: str
+    tables: Mapping[str, TablePolicy]
+    budgets: Mapping[str, Budget] = field(default_factory=dict)
+    cap: Budget | None = None
+    protects: str = "row"
+    version: int = 1
+
+    @classmethod
+    def load(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
+        """From a dict, the path of a YAML or JSON file, or the text of one; a Policy is given back as it is."""
+        if isinstance(source, Policy):
+            return source
+        return _policy(parsed(source))
+
+    def types(self) -> dict[str, dict[str, str]]:
+        """``{table: {column: type}}`` for `sordino.engines.connect` of CSV files; undeclared types are left out."""
+        return {
+            table.name: {name: column.type for name, column in table.columns.items() if column.type}
+            for table in self.tables.values()
+        }
+
+    def check(self, catalogue: Mapping[str, Table]) -> None:
+        """Raise unless every declared table and column exists in the catalogue with the declared type."""
+        for table in self.tables.values():
+            path = f"tables.{table.name}"
+            found = _lookup(table.name, catalogue, f"policy {path}: no table {table.name!r} in the database")
+            columns = {column.name: column for column in catalogue[found].columns}
+            for name in table.key:
+                _lookup(name, columns, f"policy {path}.key: no column {name!r} in table {table.name!r}")
+            for column in table.columns.values():
+                where = f"{path}.columns.{column.name}"
+                real = _lookup(
+                    column.name,
+                    columns,
+                    f"policy {where}: no column {column.name!r} in table {table.name!r} of the database",
+                )
+                _check_type(where, column, columns[real].type)
+
+    def table_named(self, name: str) -> TablePolicy | None:
+        """The table of this name, or of the only name that differs in case alone."""
+        found = match_name(name, self.tables)
+        return None if found is None else self.tables[found]
+
+
+def match_name(name: str, known: Mapping[str, Any]) -> str | None:
+    """The name as it is declared: exactly, or the only one equal but for upper and lower case."""
+    if name in known:
+        return name
+    folded = [other for other in known if other.casefold() == name.casefold()]
+    return folded[0] if len(folded) == 1 else None
+
+
+def nearest(name: str, known: Mapping[str, Any], what: str) -> str:
+    """A hint: the nearest name, or all of them."""
+    near = get_close_matches(name, list(known), n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    shown = ", ".join(sorted(known)[:12]) + (", ..." if len(known) > 12 else "")
+    return f"{what} are {shown or 'none'}"
+
+
+def _lookup(name: str, known: Mapping[str, Any], wrong: str) -> str:
+    found = match_name(name, known)
+    if found is None:
+        raise ParameterError(f"{wrong}: {nearest(name, known, 'its names')}")
+    return found
+
+
+def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
+    if column.kind is not None and column.kind != found:
+        raise ParameterError(
+            f"policy {where}.type is {column.type!r}, the database has {found!r}: "
+            "write that, or leave the type out"
+        )
+    # What was written without a type is checked now that the type is known.
+    if column.domain is not None:
+        domain_of(where, list(column.domain), found)
+    if column.bounds is not None and found not in ("integer", "decimal", "float"):
+        raise ParameterError(
+            f"policy {where}.bounds: a column of type {found} has none; they are for numbers"
+        )
+    if column.bounds is not None and column.granularity is None and found == "integer":
+        bounds_of(where, list(column.bounds), Fraction(1))
+
+
+def _policy(content: Any) -> Policy:
+    fields = mapping_of(
+        "", content, ("version", "dataset", "protects", "tables", "budgets", "cap"), ("version", "dataset")
+    )
+    if fields["version"] != 1 or isinstance(fields["version"], bool):
+        raise ParameterError(f"policy version must be 1, got {fields['version']!r}")
+    protects = fields.get("protects", "row")
+    if protects == "user":
+        raise ParameterError(
+            "policy protects: 'user' is not built yet: write 'row', which protects each row by itself and not "
+            "a person with several rows"
+        )
+    if protects != "row":
+        raise ParameterError(f"policy protects must be 'row', got {protects!r}")
+    tables = mapping_of("tables", fields.get("tables"), None)
+    if not tables:
+        raise ParameterError("policy tables is empty: name at least one table that may be asked about")
+    if len({name.casefold() for name in tables}) < len(tables):
+        raise ParameterError("policy tables: two names differ in upper and lower case only")
+    budgets = mapping_of("budgets", fields.get("budgets"), None)
+    return Policy(
+        dataset=text_of("dataset", fields["dataset"]),
+        tables={name: _table(name, content) for name, content in tables.items()},
+        budgets={name: _budget(f"budgets.{name}", content) for name, content in budgets.items()},
+        cap=None if fields.get("cap") is None else _budget("cap", fields["cap"]),
+    )
+
+
+def _table(name: str, content: Any) -> TablePolicy:
+    path = f"tables.{name}"
+    fields = mapping_of(path, content, ("private", "key", "weight", "columns"))
+    columns = mapping_of(f"{path}.columns", fields.get("columns"), None)
+    if len({column.casefold() for column in columns}) < len(columns):
+        raise ParameterError(f"policy {path}.columns: two names differ in upper and lower case only")
+    key = fields.get("key") or ()
+    return TablePolicy(
+        name=name,
+        private=flag_of(f"{path}.private", fields.get("private", True)),
+        key=tuple(text_of(f"{path}.key", part) for part in ([key] if isinstance(key, str) else key)),
+        weight=weight_of(f"{path}.weight", fields.get("weight", 1)),
+        columns={
+            column: _column(f"{path}.columns.{column}", column, content)
+            for column, content in columns.items()
+        },
+    )
+
+
+def _column(path: str, name: str, content: Any) -> ColumnPolicy:
+    # A bare type is the shortest way to write a column: `age: integer`.
+    written = {"type": content} if isinstance(content, str) else content
+    fields = mapping_of(path, written, ("type", "bounds", "domain", "granularity"))
+    declared = None if fields.get("type") is None else type_of(f"{path}.type", fields["type"])
+    kind = None if declared is None else kind_of(declared)
+    if kind is not None and kind not in ("integer", "decimal", "float"):
+        for number in ("bounds", "granularity"):
+            if fields.get(number) is not None:
+                raise ParameterError(
+                    f"policy {path}.{number}: a column of type {kind} has none; it is for numbers"
+                )
+    granularity = granularity_of(f"{path}.granularity", fields.get("granularity"), kind)
+    grain = Fraction(1) if granularity is None and kind == "integer" else granularity
+    return ColumnPolicy(
+        name=name,
+        type=declared,
+        bounds=bounds_of(path, fields.get("bounds"), grain),
+        domain=domain_of(path, fields.get("domain"), kind),
+        granularity=granularity,
+    )
+
+
+def _budget(path: str, content: Any) -> Budget:
+    fields = mapping_of(path, content, ("epsilon", "delta", "rho", "at_delta"))
+    if ("epsilon" in fields) == ("rho" in fields):
+        raise ParameterError(f"policy {path} must hold epsilon (with delta) or rho (with at_delta)")
+    if ("rho" in fields) != ("at_delta" in fields):
+        raise ParameterError(f"policy {path}: rho and at_delta belong together")
+    return Budget(
+        epsilon=positive_of(f"{path}.epsilon", fields.get("epsilon")),
+        delta=positive_of(f"{path}.delta", fields.get("delta") or None, below=1) or Fraction(0),
+        rho=positive_of(f"{path}.rho", fields.get("rho")),
+        at_delta=positive_of(f"{path}.at_delta", fields.get("at_delta"), below=1),
+    )
+
+
+__all__ = ["DECLARED_TYPES", "Budget", "ColumnPolicy", "Policy", "TablePolicy", "match_name", "nearest"]

@@ -1,0 +1,253 @@
+"""The fields of a policy: each read, checked and named by its path when it is wrong."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sordino.core import ParameterError
+from sordino.core.parameters import as_written, choice
+from sordino.engines import ColumnType
+
+DECLARED_TYPES: tuple[ColumnType, ...] = (
+    "integer",
+    "decimal",
+    "float",
+    "text",
+    "boolean",
+    "date",
+    "timestamp",
+)
+_DECIMAL = re.compile(r"decimal\(\d{1,2}, ?\d{1,2}\)")
+# A policy is written by hand; what is larger is not one.
+_LONGEST = 4 * 2**20
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without repeated keys: the later of two would silently win."""
+
+
+def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    seen: set[Any] = set()
+    for key_node, _ in node.value:
+        if isinstance(key_node, yaml.ScalarNode):
+            if key_node.value in seen:
+                line = key_node.start_mark.line + 1
+                raise ParameterError(f"policy line {line}: {key_node.value!r} is given twice")
+            seen.add(key_node.value)
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+# Numbers stay as they are written, so that 0.1 is a tenth and 1e-6 a millionth.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:float"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def parsed(source: Mapping[str, Any] | str | Path) -> Any:
+    """The plain content of a dict, of a file or of a text; JSON is YAML."""
+    if isinstance(source, Mapping):
+        return source
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source and ":" not in source[2:]):
+        text = _file_text(Path(source))
+    elif isinstance(source, str):
+        text = source
+    else:
+        raise ParameterError(f"a policy is a dict, a path or YAML text, got {type(source).__name__}")
+    if len(text) > _LONGEST:
+        raise ParameterError("the policy is longer than 4 MB: that is not one")
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ParameterError(
+            f"the policy is not YAML or JSON{where}: {error.problem or 'unreadable'}"
+        ) from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError("the policy is not YAML or JSON") from None
+
+
+def _file_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ParameterError(f"the policy {path} is not UTF-8 text") from None
+    except (OSError, ValueError):
+        raise ParameterError(
+            f"the policy {path} cannot be read: give a YAML or JSON file, its text or a dict"
+        ) from None
+
+
+def mapping_of(
+    path: str, content: Any, accepted: tuple[str, ...] | None, needed: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Fields by name; None is an empty mapping. ``accepted`` None: the names are the owner's own."""
+    shown = path or "file"
+    if content is None:
+        content = {}
+    if not isinstance(content, Mapping):
+        raise ParameterError(f"policy {shown} must be a mapping of names to values, got {_kind(content)}")
+    for name in content:
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"policy {shown}: {name!r} is no name; write it in quotes")
+        if accepted is not None and name not in accepted:
+            choice(f"policy {path}.{name} is unknown: a field" if path else f"policy {name} is unknown: a field",
+                   name, accepted)  # fmt: skip
+    for name in needed:
+        if name not in content:
+            raise ParameterError(f"policy {shown} lacks {name!r}")
+    return dict(content)
+
+
+def text_of(path: str, value: Any) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ParameterError(f"policy {path} must be a text, got {value!r}")
+    return value
+
+
+def flag_of(path: str, value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"policy {path} must be true or false, got {value!r}")
+    return value
+
+
+def number_of(path: str, value: Any) -> Fraction:
+    """A number at the decimal that was written."""
+    if isinstance(value, str):
+        try:
+            # "1/3" is fine, "1e999999999" would fill the memory.
+            if len(value) <= 60 and not re.search(r"[eE][+-]?\d{4,}", value):
+                return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            pass
+        raise ParameterError(f"policy {path} must be a number, got {value[:60]!r}")
+    return as_written(f"policy {path}", value)
+
+
+def positive_of(path: str, value: Any, *, below: int | None = None) -> Fraction | None:
+    """A number above zero, or None where none is given."""
+    if value is None:
+        return None
+    number = number_of(path, value)
+    if number <= 0 or (below is not None and number >= below):
+        raise ParameterError(f"policy {path} must be > 0{f' and < {below}' if below else ''}, got {value!r}")
+    return number
+
+
+def weight_of(path: str, value: Any) -> Fraction:
+    """How much one row is worth in the distance."""
+    return positive_of(path, value) or Fraction(1)
+
+
+def type_of(path: str, value: Any) -> str:
+    """A declared type, as written."""
+    if not isinstance(value, str):
+        raise ParameterError(f"policy {path} must be one of {', '.join(DECLARED_TYPES)}, got {value!r}")
+    wanted = value.strip().lower()
+    if _DECIMAL.fullmatch(wanted):
+        return wanted
+    return choice(f"policy {path}", wanted, DECLARED_TYPES)
+
+
+def kind_of(declared: str) -> ColumnType:
+    """The catalogue's word for a declared type."""
+    return next(kind for kind in DECLARED_TYPES if declared.partition("(")[0] == kind)
+
+
+def granularity_of(path: str, value: Any, kind: ColumnType | None) -> Fraction | None:
+    """The step that sums of the column are counted in."""
+    grain = positive_of(path, value)
+    if grain is not None and kind == "integer" and grain.denominator != 1:
+        raise ParameterError(f"policy {path} of an integer column must be a whole number, got {value!r}")
+    return grain
+
+
+def bounds_of(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction, Fraction] | None:
+    """A public range [lo, hi] of whole multiples of the granularity."""
+    if value is None:
+        return None
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        raise ParameterError(f"policy {path}.bounds must be a pair [lo, hi], got {value!r}")
+    low, high = (number_of(f"{path}.bounds", part) for part in value)
+    if not low < high:
+        raise ParameterError(f"policy {path}.bounds must have lo < hi, got [{low}, {high}]")
+    for bound in (low, high):
+        if grain is not None and (bound / grain).denominator != 1:
+            raise ParameterError(
+                f"policy {path}.bounds: {bound} is not a whole multiple of the granularity {grain}"
+            )
+    return low, high
+
+
+def domain_of(
+    path: str, value: Any, kind: ColumnType | None
+) -> tuple[str | int | bool | date | None, ...] | None:
+    """The values that may be groups, all of the column's type and all apart whatever the engine's collation.
+
+    An engine may compare text without regard to case, accents or trailing blanks; two values that such an engine
+    takes for equal would share rows, and groups that share rows may not share a budget.
+    """
+    if value is None:
+        return None
+    where = f"{path}.domain"
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        raise ParameterError(f"policy {where} must be a list of values, got {_kind(value)}")
+    values = tuple(_domain_value(where, item, kind) for item in value)
+    folded = [fold(item) for item in values]
+    if len(set(folded)) < len(folded):
+        raise ParameterError(
+            f"policy {where}: two values are equal, or differ in case, accents or blanks only"
+        )
+    if len({type(item) for item in values if item is not None}) > 1:
+        raise ParameterError(f"policy {where} mixes types: write all texts in quotes, or none")
+    return values
+
+
+def fold(value: Any) -> Any:
+    """Values that some engine may take for equal, made equal."""
+    if isinstance(value, str):
+        plain = "".join(c for c in unicodedata.normalize("NFKD", value) if not unicodedata.combining(c))
+        return plain.casefold().rstrip()
+    return value
+
+
+def _domain_value(where: str, value: Any, kind: ColumnType | None) -> str | int | bool | date | None:
+    if value is None:
+        return None
+    accepted: dict[str, type] = {"text": str, "integer": int, "boolean": bool, "date": date}
+    if kind is not None and kind not in accepted:
+        raise ParameterError(
+            f"policy {where}: a column of type {kind} cannot be a group; text, integer, boolean and date can"
+        )
+    if kind == "date" and isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            raise ParameterError(f"policy {where}: {value!r} is no date such as 2024-01-31") from None
+    if isinstance(value, datetime) or not isinstance(value, str | int | date):
+        raise ParameterError(f"policy {where}: {value!r} is no text, integer, boolean or date")
+    if kind is not None and type(value) is not accepted[kind]:
+        raise ParameterError(f"policy {where}: {value!r} is not of type {kind}")
+    if isinstance(value, str) and "\0" in value:
+        raise ParameterError(f"policy {where}: a text with a zero character")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ParameterError(f"policy {where}: {value} does not fit 64 bits")
+    return value
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else type(value).__name__

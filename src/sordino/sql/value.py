@@ -1,0 +1,176 @@
+"""Value: a scalar expression that was understood: its type, what it may be, and the lattice of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from fractions import Fraction
+from math import gcd
+from typing import Literal
+
+from sqlglot import exp
+
+from sordino.engines import ColumnType, double_literal
+
+Kind = ColumnType | Literal["null"]
+NUMBERS = ("integer", "decimal", "float")
+# Integers of every engine, unsigned ones of 128 bits included.
+_INTEGER_WINDOW = (1.0, 3.5e38)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A public interval, None for an open end, and a step that all values are multiples of (0: any step fits).
+
+    ``missing``: the policy fields that would close the interval or give the step.
+    """
+
+    low: Fraction | None = None
+    high: Fraction | None = None
+    step: Fraction | None = None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``window``: a number that is zero or has a magnitude within (tiny, big), so that arithmetic cannot over- or
+    underflow.
+
+    None: a double that may be anything, NaN included. ``constant``: the value of a literal. ``column``: (alias,
+    column) when the expression is nothing but that column.
+    """
+
+    expression: exp.Expr
+    kind: Kind
+    window: tuple[float, float] | None = None
+    range: Range = Range()
+    constant: str | int | Fraction | bool | date | datetime | None = None
+    column: tuple[str, str] | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it can be calculated with."""
+        return self.kind in NUMBERS or self.kind == "null"
+
+
+def number_literal(value: Fraction, *, whole: bool) -> Value:
+    """An integer literal, or the nearest double to a decimal."""
+    known = Range(value, value, abs(value))
+    if whole and -(2**63) < value < 2**63:
+        return Value(exp.Literal.number(int(value)), "integer", _INTEGER_WINDOW, known, int(value))
+    size = abs(float(value)) or 1.0
+    return Value(double_literal(float(value)), "float", (size, size), known, value)
+
+
+def integer(expression: exp.Expr) -> Value:
+    """A whole number in the engine's own integer type."""
+    return Value(expression, "integer", _INTEGER_WINDOW, Range(step=Fraction(1)))
+
+
+def boolean(expression: exp.Expr) -> Value:
+    """A truth value."""
+    return Value(expression, "boolean")
+
+
+def null() -> Value:
+    """NULL."""
+    return Value(exp.null(), "null", _INTEGER_WINDOW, Range(Fraction(0), Fraction(0), Fraction(0)))
+
+
+def bracketed(expression: exp.Expr) -> exp.Expr:
+    """The expression in brackets unless it binds tighter than every operator; always a copy."""
+    tight = (exp.Column, exp.Literal, exp.Null, exp.Boolean, exp.Cast, exp.Paren, exp.Case, exp.Func)
+    if isinstance(expression, tight) and not isinstance(expression, exp.Binary | exp.Connector):
+        copy = expression.copy()
+        # A negative literal next to a minus would begin a comment.
+        negative = isinstance(copy, exp.Literal) and not copy.is_string and str(copy.this).startswith("-")
+        return exp.Paren(this=copy) if negative else copy
+    return exp.Paren(this=expression.copy())
+
+
+def as_double(value: Value) -> Value:
+    """The number as a double.
+
+    A decimal may be larger than any double, or too small for one, and some engines raise when converting it: beyond
+    10³⁸, where the engines with bounded decimals end, it is NULL, and within 10⁻³⁹ of zero it is zero. The bounds are
+    bare literals, so that engines with exact decimals compare exactly and the others in doubles.
+    """
+    if value.kind == "float":
+        return value
+    if value.kind == "integer" and isinstance(value.constant, int):
+        return replace(number_literal(Fraction(value.constant), whole=False), window=_window(value))
+    double = exp.cast(value.expression.copy(), exp.DataType.Type.DOUBLE)
+    if value.kind != "decimal":
+        return replace(value, expression=double, kind="float", constant=None, column=None)
+    guarded = case(
+        (within(value.expression, "1e-39"), double_literal(0.0)), (within(value.expression, "1e38"), double)
+    )
+    return replace(value, expression=guarded, kind="float", window=(1e-39, 1e38), constant=None, column=None)
+
+
+def calculable(value: Value) -> Value:
+    """A double of a known window: beyond 10¹⁰⁰, NaN and infinity are NULL in arithmetic, and below 10⁻¹⁰⁰ is zero."""
+    double = as_double(value)
+    if double.window is not None:
+        return double
+    inner = double.expression
+    small, large = double_literal(1e-100), double_literal(1e100)
+    guarded = case(
+        (exp.and_(exp.GT(this=bracketed(inner), expression=double_literal(-1e-100)),
+                  exp.LT(this=bracketed(inner), expression=small)), double_literal(0.0)),
+        (exp.and_(exp.GTE(this=bracketed(inner), expression=double_literal(-1e100)),
+                  exp.LTE(this=bracketed(inner), expression=large)), inner.copy()),
+    )  # fmt: skip
+    return replace(double, expression=guarded, window=(1e-100, 1e100), column=None)
+
+
+def within(expression: exp.Expr, limit: str) -> exp.Expr:
+    """-limit < expression < limit, with the limit as a bare literal."""
+    return exp.and_(
+        exp.GT(this=bracketed(expression), expression=exp.Literal.number(f"-{limit}")),
+        exp.LT(this=bracketed(expression), expression=exp.Literal.number(limit)),
+    )
+
+
+def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
+    """CASE WHEN … THEN … END."""
+    return exp.Case(
+        ifs=[exp.If(this=when.copy(), true=then.copy()) for when, then in branches],
+        default=None if default is None else default.copy(),
+    )
+
+
+def common_step(*steps: Fraction | None) -> Fraction | None:
+    """The largest number of which all are whole multiples; None if one is unknown."""
+    result = Fraction(0)
+    for step in steps:
+        if step is None:
+            return None
+        result = Fraction(
+            gcd(result.numerator * step.denominator, step.numerator * result.denominator),
+            result.denominator * step.denominator,
+        )
+    return result
+
+
+def _window(value: Value) -> tuple[float, float]:
+    size = abs(float(value.constant)) if isinstance(value.constant, int) else 1.0
+    return (size, size) if size else (1.0, 1.0)
+
+
+__all__ = [
+    "NUMBERS",
+    "Kind",
+    "Range",
+    "Value",
+    "as_double",
+    "boolean",
+    "bracketed",
+    "calculable",
+    "case",
+    "common_step",
+    "integer",
+    "null",
+    "number_literal",
+    "within",
+]
