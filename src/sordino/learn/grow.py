@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,8 @@ def _classes_of(counts: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
 
 def _tables(cells: NDArray[np.int64], open_: tuple[int, ...], plan: Plan) -> list[Table]:
     classes, sizes = len(plan.classes), plan.schema.sizes
-    starts = np.cumsum([0, *sizes]) * classes
-    return [cells[starts[a] : starts[a + 1]].reshape(sizes[a], classes) for a in open_]
+    starts = list(accumulate(sizes, initial=0))
+    return [cells[starts[a] * classes : starts[a + 1] * classes].reshape(-1, classes) for a in open_]
 
 
 def _large_enough(
@@ -114,12 +115,12 @@ def _large_enough(
     """Those of the candidates that are large enough to be split, by a noisy count; the root always is."""
     if not candidates or candidates == [0]:
         return candidates
-    going = []
+    going, sizes = [], plan.schema.sizes
     noisy = choices.counts(histograms.sum(axis=1), plan.budget.count)
     for node, size in zip(candidates, noisy.tolist(), strict=True):
         nodes[node].size = size
         nodes[node].spent += plan.budget.count
-        if size >= smallest_splittable([plan.schema.sizes[a] for a in nodes[node].open], plan):
+        if size >= smallest_splittable([sizes[a] for a in nodes[node].open], plan):
             going.append(node)
     return going
 
@@ -157,14 +158,14 @@ def _children(nodes: list[_Node], frontier: list[int], source: Source, plan: Pla
     """Open the children of every split node and move the rows there."""
     attribute = np.array([nodes[node].attribute for node in frontier], dtype=np.int32)
     first_child = np.full(len(frontier), -1, dtype=np.int32)
-    start, opened = len(nodes), 0
+    start, opened, sizes = len(nodes), 0, plan.schema.sizes
     for position, index in enumerate(frontier):
         node = nodes[index]
         if node.attribute >= 0:
             first_child[position] = opened
             node.first_child = start + opened
             rest = tuple(a for a in node.open if a != node.attribute)
-            size = plan.schema.sizes[node.attribute]
+            size = sizes[node.attribute]
             nodes.extend(_Node(index, node.level + 1, rest, node.spent) for _ in range(size))
             opened += size
     if opened:

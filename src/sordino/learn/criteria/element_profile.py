@@ -92,7 +92,7 @@ def element_profile(tables: Sequence[Table], curve: Curve) -> Profile:
     return Profile(
         rows=len(tables),
         bound=curve.bound * curve.grid,
-        length=2 * len(curve.jumps) + 1,
+        length=None,  # read in growing blocks: dampening rarely goes far
         values=values,
         group_of=np.arange(len(tables)),
         distance=add_remove_row(),
