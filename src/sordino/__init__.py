@@ -33,6 +33,10 @@ _HOME = {
     "add_remove_row": "core",
     "flip_edge": "core",
     "replace_row": "core",
+    "Curator": "curator",
+    "Session": "curator",
+    "connect": "curator",
+    "Policy": "sql.policy",
     "Profile": "sensitivity",
     "SmoothBound": "sensitivity",
     "compare": "mechanisms.selection",
@@ -56,6 +60,7 @@ _HOME = {
 _PACKAGES = (
     "audit",
     "core",
+    "curator",
     "engines",
     "graphs",
     "learn",
@@ -63,6 +68,7 @@ _PACKAGES = (
     "mechanisms",
     "sampling",
     "sensitivity",
+    "sql",
     "stats",
     "testing",
 )
@@ -71,10 +77,12 @@ __all__ = [*_HOME, *_PACKAGES, "__version__"]
 
 if TYPE_CHECKING:
     from sordino import audit as audit
+    from sordino import curator as curator
     from sordino import engines as engines
     from sordino import graphs as graphs
     from sordino import learn as learn
     from sordino import ledger as ledger
+    from sordino import sql as sql
     from sordino import stats as stats
     from sordino.core import BudgetError as BudgetError
     from sordino.core import CalibrationError as CalibrationError
@@ -93,6 +101,9 @@ if TYPE_CHECKING:
     from sordino.core import add_remove_row as add_remove_row
     from sordino.core import flip_edge as flip_edge
     from sordino.core import replace_row as replace_row
+    from sordino.curator import Curator as Curator
+    from sordino.curator import Session as Session
+    from sordino.curator import connect as connect
     from sordino.mechanisms.noise import add_ladder_noise as add_ladder_noise
     from sordino.mechanisms.noise import add_noise as add_noise
     from sordino.mechanisms.noise import add_noise_by_levels as add_noise_by_levels
@@ -108,6 +119,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.selection import top_k as top_k
     from sordino.sensitivity import Profile as Profile
     from sordino.sensitivity import SmoothBound as SmoothBound
+    from sordino.sql.policy import Policy as Policy
     from sordino.stats import percentile_question as percentile_question
     from sordino.stats import quantile as quantile
     from sordino.stats import quantile_law as quantile_law

@@ -16,8 +16,11 @@ from sordino.cli.audit import audit
 from sordino.cli.compare import compare
 from sordino.cli.count import count
 from sordino.cli.demo import demo
+from sordino.cli.explain import explain
 from sordino.cli.ledger import ledger
+from sordino.cli.policy import policy
 from sordino.cli.quantile import quantile
+from sordino.cli.query import query
 from sordino.cli.select import select
 from sordino.cli.topk import topk
 from sordino.cli.tree import tree
@@ -38,8 +41,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # its traceback would show local variables, that is, data
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, select, quantile, topk, count, tree, compare, audit):
+for command in (demo, query, explain, select, quantile, topk, count, tree, compare, audit):
     app.command()(command)
+app.add_typer(policy)
 app.add_typer(ledger)
 
 

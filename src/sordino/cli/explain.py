@@ -1,0 +1,140 @@
+"""`sordino explain`: what a question would reveal, cost and miss; for the owner of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sordino.cli import question_options as ask
+from sordino.cli.output import console, plain_table, print_json, printable
+from sordino.cli.query import (
+    Analyses,
+    Delta,
+    ErrorShare,
+    NoiseOption,
+    PolicyFile,
+    Sql,
+    Target,
+    print_rows,
+    read_sql,
+    shown,
+)
+
+
+def explain(
+    target: Target,
+    sql: Sql,
+    policy: PolicyFile,
+    epsilon: ask.Epsilon,
+    delta: Delta = 0.0,
+    noise: NoiseOption = None,
+    error_share: ErrorShare = 0.0,
+    analyses: Analyses = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Show the exact answer, the bounds and the noise of a question.
+
+    NOT PRIVATE: for the owner of the data, who chooses epsilon by it. It
+    spends nothing and writes nothing.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino explain shop/ "SELECT COUNT(*) FROM orders JOIN items \\
+          USING (order_id)" --policy shop.yaml --epsilon 0.5
+    """
+    from pathlib import Path
+
+    from sordino.curator import connect
+
+    with connect(target, policy=Path(policy)) as curator:
+        secret = curator.explain(
+            read_sql(sql),
+            epsilon,
+            delta,
+            noise=None if noise is None else noise.value,
+            error_share=error_share,
+            analyses=analyses or None,
+        )
+    facts = secret.reveal()
+    if as_json:
+        print_json(facts)
+        return
+    _print(facts)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    print(facts["warning"])
+    if isinstance(facts["exact"], list):
+        print("exact answer:")
+        print_rows(facts["exact"])
+    else:
+        print(f"exact answer: {shown(facts['exact'])}")
+    print(f"{facts['mechanism']}: {facts['guarantee']}")
+    print(f"budget: {facts['budget']}")
+    _print_numbers(facts["numbers"])
+    for number in facts["numbers"]:
+        if number.get("bounds"):
+            _print_bounds(number)
+    _print_epsilons(facts["error_against_epsilon"])
+    print(f"{len(facts['statements'])} statements in {facts['seconds']:.3f} s:")
+    for statement in facts["statements"]:
+        print(f"\n-- {statement['seconds']:.3f} s")
+        print(statement["sql"])
+
+
+def _print_numbers(numbers: list[dict[str, Any]]) -> None:
+    table = plain_table("noise")
+    errors = list(numbers[0]["error"])
+    for column in (
+        "number",
+        "exact",
+        "smooth bound",
+        "beta",
+        "scale",
+        *(f"error {name}" for name in errors),
+        "global",
+    ):
+        table.add_column(column, overflow="fold")
+    for number in numbers:
+        table.add_row(
+            _name(number),
+            *(_shown(number[field]) for field in ("exact", "smooth_bound", "beta", "noise_scale")),
+            *(_shown(number["error"][name]) for name in errors),
+            _shown(number["global_sensitivity"]),
+        )
+    console().print(table)
+
+
+def _print_bounds(number: dict[str, Any]) -> None:
+    table = plain_table(f"bounds of {_name(number)}")
+    for column in ("table", "analysis", "local bound", "smooth bound"):
+        table.add_column(column, overflow="fold")
+    for row in number["bounds"]:
+        table.add_row(*(_shown(row.get(field)) for field in ("table", "analysis", "local", "smooth")))
+    console().print(table)
+
+
+def _print_epsilons(rows: list[dict[str, Any]]) -> None:
+    table = plain_table("error against epsilon")
+    table.add_column("epsilon")
+    names = list(rows[0]["error"]) if rows else []
+    for name in names:
+        table.add_column(f"error {name}")
+    for row in rows:
+        table.add_row(_shown(row["epsilon"]), *(_shown(row["error"][name]) for name in names))
+    console().print(table)
+
+
+def _name(number: dict[str, Any]) -> str:
+    from rich.markup import escape
+
+    group = ", ".join(f"{key} = {value}" for key, value in number["group"].items())
+    return escape(printable(f"{number['aggregate']} where {group}" if group else number["aggregate"]))
+
+
+def _shown(value: Any) -> str:
+    from rich.markup import escape
+
+    if value is None:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, int | float) else escape(printable(str(value)))

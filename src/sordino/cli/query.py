@@ -1,0 +1,162 @@
+"""`sordino query`: a private answer to SQL, paid for in a ledger."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sordino.cli import question_options as ask
+from sordino.cli.output import console, plain_table, print_json, printable
+
+if TYPE_CHECKING:
+    from sordino.core import Release
+    from sordino.ledger import Account
+
+
+class Noise(StrEnum):
+    """Noise for joins."""
+
+    CAUCHY = "cauchy"
+    LAPLACE = "laplace"
+
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="A folder of CSV or Parquet files, a .duckdb file, or a URL (duckdb://, postgresql://, spark-local).",
+    ),
+]
+Sql = Annotated[
+    str, typer.Argument(metavar="SQL", help="One SELECT with COUNT, SUM or AVG; '-' reads it from a pipe.")
+]
+PolicyFile = Annotated[
+    str, typer.Option("--policy", "-p", metavar="FILE", help="The owner's policy: YAML or JSON.")
+]
+NoiseOption = Annotated[
+    Noise | None,
+    typer.Option(help="For joins; without it laplace where a delta is given, else cauchy."),
+]
+ErrorShare = Annotated[
+    float, typer.Option(help="The part of epsilon that buys a 95 % error radius, such as 0.1.")
+]
+Delta = Annotated[
+    float, typer.Option(help="Probability that the loss may exceed epsilon; laplace noise needs one.")
+]
+Analyses = Annotated[
+    list[str] | None,
+    typer.Option("--analysis", help="Which analyses bound the sensitivity; may be repeated."),
+]
+
+
+def query(
+    target: Target,
+    sql: Sql,
+    policy: PolicyFile,
+    ledger: Annotated[
+        str,
+        typer.Option(
+            "--ledger", "-l", metavar="FILE", help="The budgets; made when the first question is accepted."
+        ),
+    ],
+    analyst: Annotated[str, typer.Option("--analyst", "-a", help="Whose budget pays.")],
+    epsilon: ask.Epsilon,
+    delta: Delta = 0.0,
+    noise: NoiseOption = None,
+    error_share: ErrorShare = 0.0,
+    reuse: Annotated[
+        bool,
+        typer.Option("--reuse", help="Answer from the ledger, at no cost, what was asked and paid before."),
+    ] = False,
+    non_negative: Annotated[
+        bool, typer.Option("--non-negative", help="Move negative counts to 0; costs nothing.")
+    ] = False,
+    analyses: Analyses = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Answer one SELECT privately, with noise that fits this database.
+
+    The budgets of the policy are kept in the ledger. A question that is
+    refused costs nothing and writes nothing.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino query shop/ "SELECT COUNT(*) FROM orders JOIN items \\
+          USING (order_id)" --policy shop.yaml --ledger shop.ledger \\
+          --analyst ann --epsilon 0.5
+      sordino query duckdb:///data/shop.duckdb "SELECT city, COUNT(*) AS n \\
+          FROM customers GROUP BY city" -p shop.yaml -l shop.ledger \\
+          -a ann -e 0.1 --json
+    """
+    from sordino.curator import connect
+
+    with connect(target, policy=_path(policy), ledger=ledger) as curator:
+        session = curator.session(analyst)
+        release = session.query(
+            read_sql(sql),
+            epsilon,
+            delta,
+            noise=None if noise is None else noise.value,
+            error_share=error_share,
+            reuse=reuse,
+            non_negative=non_negative,
+            analyses=analyses or None,
+        )
+        account = session.budget()
+    if as_json:
+        print_json(release.to_dict() | {"budget": account.to_dict()})
+        return
+    _print(release, account)
+
+
+def read_sql(text: str) -> str:
+    """The SQL itself, or standard input for ``-``."""
+    return typer.get_text_stream("stdin").read() if text == "-" else text
+
+
+def _path(policy: str) -> Any:
+    """A path, even where it looks like YAML text."""
+    from pathlib import Path
+
+    return Path(policy)
+
+
+def _print(release: Release, account: Account) -> None:
+    if isinstance(release.value, list):
+        print_rows(release.value)
+    else:
+        print(shown(release.value))
+    if release.error is not None:
+        whose = "each number is" if isinstance(release.value, list) else ""
+        print(f"{whose} within {release.error:g} of the exact answer with 95 %".strip())
+    print(f"{release.mechanism}: {release.guarantee}")
+    if not release.private:
+        print("NOT PRIVATE: drawn from a seeded source")
+    print(f"budget of {printable(account.analyst or '')}: {account}")
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """A table of public groups and released numbers."""
+    table = plain_table("")
+    for name in rows[0] if rows else []:
+        table.add_column(printable(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(_unmarked(shown(value)) for value in row.values()))
+    console().print(table)
+
+
+def shown(value: Any) -> str:
+    """A cell as text; NULL for nothing."""
+    if value is None:
+        return "NULL"
+    return f"{value:.12g}" if isinstance(value, float) else printable(str(value))
+
+
+def _unmarked(text: str) -> str:
+    """Rich reads square brackets as markup."""
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,119 @@
+"""The ledger of a data set, with the policy's budgets granted in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sordino.core import Distance, Guarantee, LedgerError, ParameterError
+from sordino.ledger import Account, Ledger, Limit, StoredRelease
+from sordino.sql.policy import Budget, Policy
+
+
+class Accounts:
+    """The accounts of one data set.
+
+    The policy is what counts: its budgets and its cap are granted before the first question is paid for, and
+    saying the same again changes nothing. A ledger's file is made when the first question is accepted, not
+    before, so that a refused question leaves nothing behind.
+    """
+
+    def __init__(self, source: Ledger | str | os.PathLike[str] | None, policy: Policy) -> None:
+        self._policy = policy
+        self._distance = distance_of(policy)
+        self._owned = not isinstance(source, Ledger)
+        self._path: Path | None = None
+        self._granted = False
+        self._ledger: Ledger | None = None
+        if isinstance(source, Ledger):
+            self._ledger = source
+        elif source is None:
+            self._ledger = Ledger.in_memory()
+        elif isinstance(source, str | os.PathLike):
+            self._path = Path(source)
+            if self._path.exists():
+                self._ledger = Ledger.open(self._path, create=False)
+            elif not self._path.absolute().parent.is_dir():
+                raise LedgerError(f"ledger {self._path}: its folder does not exist")
+        else:
+            raise ParameterError(f"ledger must be a path, a Ledger or None, got {type(source).__name__}")
+
+    @property
+    def distance(self) -> Distance:
+        """What all losses of the data set are counted per."""
+        return self._distance
+
+    def account(self, analyst: str) -> Account:
+        """What an analyst may spend and has spent; before the first question, by the policy alone."""
+        if self._ledger is None:
+            with Ledger.in_memory() as dry:
+                self._grant(dry)
+                return dry.account(self._policy.dataset, analyst)
+        self._grant_once(self._ledger)
+        return self._ledger.account(self._policy.dataset, analyst)
+
+    def stored(self, analyst: str, question: str) -> StoredRelease | None:
+        """The release of this question that this analyst has paid for."""
+        return None if self._ledger is None else self._ledger.stored(self._policy.dataset, analyst, question)
+
+    def spend(
+        self,
+        analyst: str,
+        guarantee: Guarantee,
+        question: str,
+        produce: Callable[[], Mapping[str, Any]],
+        *,
+        mechanism: str,
+        parameters: Mapping[str, Any],
+    ) -> StoredRelease:
+        """`Ledger.spend` on the data set of the policy."""
+        if self._ledger is None:
+            self._rehearse(analyst, guarantee, question)
+            self._ledger = Ledger.open(self._path or "")
+        self._grant_once(self._ledger)
+        return self._ledger.spend(
+            self._policy.dataset,
+            analyst,
+            guarantee,
+            question,
+            produce,
+            mechanism=mechanism,
+            parameters=parameters,
+        )
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        if self._owned and self._ledger is not None:
+            self._ledger.close()
+
+    def _rehearse(self, analyst: str, guarantee: Guarantee, question: str) -> None:
+        """Refuse what a new ledger would refuse, without making its file."""
+        with Ledger.in_memory() as dry:
+            self._grant(dry)
+            dry.reserve(self._policy.dataset, analyst, guarantee, question=question)
+
+    def _grant_once(self, ledger: Ledger) -> None:
+        if not self._granted:
+            self._grant(ledger)
+            self._granted = True
+
+    def _grant(self, ledger: Ledger) -> None:
+        dataset = self._policy.dataset
+        if self._policy.cap is not None:
+            ledger.set_cap(dataset, limit_of(self._policy.cap), distance=self._distance)
+        for analyst, budget in self._policy.budgets.items():
+            ledger.grant(dataset, analyst, limit_of(budget), distance=self._distance)
+
+
+def limit_of(budget: Budget) -> Limit:
+    """A budget of the policy as a limit of the ledger."""
+    return Limit.of(epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho, at_delta=budget.at_delta)
+
+
+def distance_of(policy: Policy) -> Distance:
+    """One row added to or removed from one private table, counted by the table's weight."""
+    weights = {table.name: table.weight for table in policy.tables.values() if table.private}
+    told = tuple((name, float(weight)) for name, weight in sorted(weights.items()) if weight != 1)
+    return Distance("row", "add_remove", told)

@@ -1,0 +1,206 @@
+"""The noise of one number of an answer: chosen from public parameters, drawn exactly on the lattice of its measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+from sordino.mechanisms.noise import DiscreteLaplaceNoise, IntegerLaw, LatticeLaw
+from sordino.mechanisms.noise.beta_grid import BetaGrid
+from sordino.mechanisms.noise.error_bar import ErrorBar
+from sordino.sensitivity import SmoothBound
+
+_CONFIDENCE = 0.95
+# β ≤ a third of what the error bar may cost: then its upper bound lies about e (2.7 times) above the scale.
+_BAR_PER_BETA = 3
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A released number of lattice steps, and the 95 % radius that was paid for or is public, in steps."""
+
+    steps: int
+    radius: float | None = None
+
+
+class CellNoise(Protocol):
+    """Everything public about the noise of one number, whose exact value is a whole number of steps."""
+
+    @property
+    def name(self) -> str:
+        """As a Release names its mechanism."""
+
+    @property
+    def theorem(self) -> str:
+        """What the guarantee rests on."""
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """The β at which a smooth bound is needed; none where the global sensitivity is enough."""
+
+    @property
+    def uses_delta(self) -> bool:
+        """Whether δ is spent."""
+
+    def law(self, exact: int, bound: SmoothBound | None) -> LatticeLaw | IntegerLaw:
+        """The exact law of the released number of steps: confidential."""
+
+    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+        """One draw from it, and of the error bar."""
+
+    def facts(self, bound: SmoothBound | None, confidences: tuple[float, ...]) -> dict[str, Any]:
+        """What the owner may know: scale and radii in steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantNoise:
+    """Discrete Laplace noise of the global sensitivity: one table, where a row adds at most ``reach`` steps.
+
+    **Guarantee**: ε per unit of distance: a row of weight G moves the number by at most ``reach`` <= Δ·G
+    steps for Δ = reach/min G, so it costs at most Gε. The scale is public, hence so is the radius.
+    **Source**: Ghosh, Roughgarden, Sundararajan 2009.
+    """
+
+    sensitivity: Fraction
+    epsilon: Fraction
+    betas: tuple[float, ...] = ()
+    uses_delta: bool = False
+
+    @property
+    def name(self) -> str:
+        """As `add_noise` names it."""
+        return "discrete_laplace noise"
+
+    @property
+    def theorem(self) -> str:
+        """One table: the worst case is no worse than the case at hand."""
+        return "discrete Laplace mechanism with the global sensitivity of one table"
+
+    @property
+    def width(self) -> Fraction:
+        """The scale in steps: public."""
+        return self.sensitivity / self.epsilon
+
+    def law(self, exact: int, bound: SmoothBound | None) -> IntegerLaw:
+        """Two-sided geometric about the exact number."""
+        return DiscreteLaplaceNoise().law(exact, self.width, _ONE)
+
+    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+        """The radius is public and costs nothing."""
+        return Drawn(self.law(exact, bound).draw(), self.radius(_CONFIDENCE))
+
+    def radius(self, confidence: float) -> int:
+        """The least r with P(|noise| > r) <= 1 - confidence; P(|noise| > r) = 2e^{-(r+1)/w}/(1 + e^{-1/w})."""
+        rate = float(1 / self.width)
+        least = (math.log(2) - math.log1p(math.exp(-rate)) - math.log1p(-confidence)) / rate - 1
+        return max(0, math.ceil(least))
+
+    def facts(self, bound: SmoothBound | None, confidences: tuple[float, ...]) -> dict[str, Any]:
+        """No β, no smooth bound."""
+        return {
+            "beta": None,
+            "smooth_bound": float(self.sensitivity),
+            "noise_scale": float(self.width),
+            "radii": [float(self.radius(confidence)) for confidence in confidences],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GridNoise:
+    """Noise that follows a smooth bound, with the best β of a public grid and perhaps an error bar.
+
+    **Guarantee**: that of `BetaGrid` for the answer plus that of `ErrorBar` for the bar (sequential
+    composition).
+    """
+
+    grid: BetaGrid
+    bar: ErrorBar | None
+
+    @property
+    def name(self) -> str:
+        """As `add_noise` names it."""
+        return f"{self.grid.noise.name} noise"
+
+    @property
+    def theorem(self) -> str:
+        """Noise and analysis."""
+        from sordino.core import add_remove_row
+
+        theorem = self.grid.guarantee(add_remove_row()).theorem
+        return theorem if self.bar is None else f"{theorem}; error bar by discrete Laplace on ln of the scale"
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """Those of the grid."""
+        return tuple(point.beta for point in self.grid.points)
+
+    @property
+    def uses_delta(self) -> bool:
+        """Whether δ is spent."""
+        return self.grid.delta > 0
+
+    def from_beta(self, beta: float) -> GridNoise:
+        """Without the β below this one."""
+        points = tuple(point for point in self.grid.points if point.beta >= beta)
+        return replace(self, grid=replace(self.grid, points=points))
+
+    def law(self, exact: int, bound: SmoothBound | None) -> LatticeLaw:
+        """The law of the answer alone."""
+        return self.grid.law(exact, _needed(bound), step=_ONE)
+
+    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+        """The answer, then the bar: two draws with their own randomness."""
+        law = self.law(exact, bound)
+        steps = law.draw()
+        if self.bar is None:
+            return Drawn(steps)
+        released = self.bar.law(law.scale).draw()
+        return Drawn(steps, self.bar.radius(released, self.grid.noise.shape, step=_ONE))
+
+    def facts(self, bound: SmoothBound | None, confidences: tuple[float, ...]) -> dict[str, Any]:
+        """Of this database: confidential."""
+        scale, point = self.grid.best(_needed(bound))
+        return {
+            "beta": point.beta,
+            "smooth_bound": _needed(bound).at(point.beta),
+            "noise_scale": float(scale),
+            "radii": [self.grid.radius(float(scale), confidence) for confidence in confidences],
+        }
+
+
+def constant_noise(reach: int, epsilon: Fraction, weights: Mapping[str, Fraction]) -> ConstantNoise:
+    """For one table: what a row can add, per unit of distance."""
+    return ConstantNoise(Fraction(max(reach, 1)) / min(weights.values()), epsilon)
+
+
+def smooth_noise(
+    name: str, epsilon: Fraction, delta: Fraction, share: Fraction, weights: Mapping[str, Fraction]
+) -> GridNoise:
+    """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""
+    lightest = min(_ONE, *weights.values())
+    answer, rest = rounded_down(epsilon * (1 - share)), rounded_down(delta)
+    rest = rest if name == "laplace" else 0.0
+    if not share:
+        return GridNoise(BetaGrid.of(name, epsilon=answer, delta=rest, lightest=lightest), None)
+    paid = epsilon * share
+    grid = BetaGrid.of(
+        name, epsilon=answer, delta=rest, lightest=lightest, largest_beta=float(paid) / _BAR_PER_BETA
+    )
+    bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=weights.values(), confidence=_CONFIDENCE)
+    return GridNoise(grid, bar)
+
+
+def rounded_down(amount: Fraction) -> float:
+    """The largest float at or below."""
+    result = float(amount)
+    return result if Fraction(result) <= amount else math.nextafter(result, -math.inf)
+
+
+def _needed(bound: SmoothBound | None) -> SmoothBound:
+    if bound is None:
+        raise TypeError("this noise needs a smooth bound")
+    return bound

@@ -1,0 +1,117 @@
+"""What the owner may know about a question before anybody asks it. Nothing here is private, and nothing is spent."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sordino.core import SordinoError
+from sordino.curator.answer_table import answer_value, exact_cells, plain
+from sordino.curator.measured import Measured, measure_all, recorded
+from sordino.curator.plan import AnswerPlan, make_plan
+from sordino.engines import Engine
+from sordino.sql.analysis import Analysis
+
+CONFIDENCES = (0.5, 0.8, 0.95)
+_TIMES_EPSILON = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))
+NOT_PRIVATE = "NOT PRIVATE: for the owner of the data only"
+
+
+def explanation(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
+    """Plain data for JSON. Every number that follows the rows is here, so the whole of it is confidential."""
+    began = time.perf_counter()
+    others = _other_plans(plan)
+    betas = tuple(sorted({beta for other in others for noise in other.noises for beta in noise.betas}))
+    with recorded(engine) as snapshot:
+        measured = measure_all(snapshot, plan, betas=betas, dialect=engine.dialect)
+    exact = exact_cells({(cell.group, cell.measure): cell.exact for cell in measured})
+    return {
+        "warning": NOT_PRIVATE,
+        "sql": plan.statement.text,
+        "engine": engine.name,
+        "epsilon": float(plan.options.epsilon),
+        "delta": float(plan.options.delta),
+        "mechanism": plan.mechanism,
+        "guarantee": str(plan.guarantee),
+        "budget": plan.composition(),
+        "exact": answer_value(replace(plan, options=replace(plan.options, error_share=Fraction(0))), exact),
+        "numbers": [_number(plan, cell) for cell in measured],
+        "error_against_epsilon": [_at_other_epsilon(other, measured) for other in others],
+        "statements": [
+            {"sql": text, "seconds": seconds}
+            for text, seconds in zip(snapshot.statements, snapshot.seconds, strict=True)
+        ],
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def _number(plan: AnswerPlan, cell: Measured) -> dict[str, Any]:
+    measure, noise = plan.statement.measures[cell.measure], plan.noises[cell.measure]
+    step = float(measure.step)
+    facts = noise.facts(cell.bound, CONFIDENCES)
+    found: dict[str, Any] = {
+        "group": {key.name: plain(value) for key, value in zip(plan.statement.keys, cell.group, strict=True)},
+        "aggregate": measure.kind if measure.value is None else f"{measure.kind} of {measure.value.sql()}",
+        "exact": float(cell.exact * measure.step),
+        "step": step,
+        "beta": facts["beta"],
+        "smooth_bound": facts["smooth_bound"] * step,
+        "noise_scale": facts["noise_scale"] * step,
+        "error": {
+            f"{confidence:.0%}": radius * step
+            for confidence, radius in zip(CONFIDENCES, facts["radii"], strict=True)
+        },
+        "global_sensitivity": _global_sensitivity(plan, cell.measure),
+    }
+    if cell.analysis is not None:
+        found["bounds"] = _bounds(cell.analysis, facts["beta"], step)
+        found["analysis_seconds"] = cell.analysis.seconds
+    return found
+
+
+def _bounds(analysis: Analysis, beta: float, step: float) -> list[dict[str, Any]]:
+    """Per table and analysis: what one row can change here (k = 0), and the smooth bound; per unit of distance."""
+    return [
+        {
+            "table": table,
+            "analysis": name,
+            "local": float(bounds[0]) * step,
+            "smooth": analysis.at(beta, analysis=name, table=table) * step,
+        }
+        for table, by_name in analysis.per_table.items()
+        for name, bounds in by_name.items()
+    ]
+
+
+def _global_sensitivity(plan: AnswerPlan, index: int) -> float | str:
+    """What one row can do whatever the other rows are."""
+    measure, occurrences = plan.statement.measures[index], plan.statement.join.occurrences
+    if len(occurrences) == 1:
+        weight = occurrences[0].weight or Fraction(1)
+        return float(measure.reach * measure.step / weight)
+    if sum(occurrence.private for occurrence in occurrences) == 1:
+        return "bounded by the public tables alone"
+    return "unbounded"
+
+
+def _other_plans(plan: AnswerPlan) -> list[AnswerPlan]:
+    """The same question at other ε, where they can be paid for."""
+    plans = []
+    for factor in _TIMES_EPSILON:
+        options = replace(plan.options, epsilon=plan.options.epsilon * factor)
+        try:
+            plans.append(make_plan(plan.statement, options, plan.guarantee.distance))
+        except SordinoError:  # a δ that no noise can use at this ε
+            continue
+    return plans
+
+
+def _at_other_epsilon(plan: AnswerPlan, measured: list[Measured]) -> dict[str, Any]:
+    worst = max(
+        plan.noises[cell.measure].facts(cell.bound, (CONFIDENCES[-1],))["radii"][0]
+        * float(plan.statement.measures[cell.measure].step)
+        for cell in measured
+    )
+    return {"epsilon": float(plan.options.epsilon), "error": {f"{CONFIDENCES[-1]:.0%}": worst}}

@@ -1,0 +1,78 @@
+"""What the rows say about a plan: exact numbers and their smooth bounds, all from one snapshot. Confidential."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from sqlglot import exp
+
+from sordino.curator.plan import AnswerPlan, Group
+from sordino.engines import Engine, Snapshot
+from sordino.sensitivity import SmoothBound
+from sordino.sql.analysis import Analysis, analyse
+from sordino.sql.answer import exact_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One cell: its exact number of steps, and the analysis if the noise follows one."""
+
+    group: Group
+    measure: int
+    exact: int
+    analysis: Analysis | None
+
+    @property
+    def bound(self) -> SmoothBound | None:
+        """What the noise consumes."""
+        return None if self.analysis is None else self.analysis.smooth_bound()
+
+
+@dataclass(slots=True)
+class Recorder:
+    """A snapshot that keeps the text of every statement, for the owner."""
+
+    inner: Snapshot
+    dialect: str
+    statements: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def aggregate(self, expression: exp.Expr) -> pa.Table:
+        """Run one query, remember it and how long it took."""
+        self.statements.append(expression.sql(dialect=self.dialect, pretty=True))
+        began = time.perf_counter()
+        try:
+            return self.inner.aggregate(expression)
+        finally:
+            self.seconds.append(time.perf_counter() - began)
+
+
+@contextmanager
+def recorded(engine: Engine) -> Iterator[Recorder]:
+    """One snapshot of the engine, with a record of what was run."""
+    with engine.snapshot() as snapshot:
+        yield Recorder(snapshot, engine.dialect)
+
+
+def measure_all(
+    snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...] = (), dialect: str = "duckdb"
+) -> list[Measured]:
+    """Every cell of a plan inside one snapshot; each group is analysed with its own rows alone.
+
+    ``betas``: further β at which the owner wants the bounds. ``dialect``: of the statements that an analysis shows.
+    """
+    exact = exact_answers(snapshot, plan.statement)
+    names = plan.analyses
+    measured = []
+    for group, measure in plan.cells():
+        needed = (*plan.noises[measure].betas, *betas)
+        analysis = None
+        if needed:
+            question = plan.statement.question(group, measure)
+            analysis = analyse(question, snapshot, beta=min(needed), analyses=names, dialect=dialect)
+        measured.append(Measured(group, measure, exact[group][measure], analysis))
+    return measured

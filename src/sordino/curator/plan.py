@@ -1,0 +1,173 @@
+"""What an answer will cost and which noise it gets: settled from public parameters, before any row is read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError
+from sordino.core.parameters import as_written, choice, flag, number, positive, probability
+from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
+from sordino.curator.rehearsal import least_beta
+from sordino.sql.analysis import DEFAULT
+from sordino.sql.question import Statement
+
+NOISES = ("cauchy", "laplace")
+Group = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an analyst wants a question answered; all of it public."""
+
+    epsilon: Fraction
+    delta: Fraction
+    noise: str | None = None
+    error_share: Fraction = Fraction(0)
+    non_negative: bool = False
+    analyses: tuple[str, ...] | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        epsilon: Any,
+        delta: Any,
+        *,
+        noise: Any = None,
+        error_share: Any = 0.0,
+        non_negative: Any = False,
+        analyses: Any = None,
+    ) -> Options:
+        """From what a caller gave, or an error that says what is accepted."""
+        positive("epsilon", epsilon), probability("delta", delta, zero=True)
+        if noise is not None:
+            choice("noise", noise, NOISES)
+        share = number("error_share", error_share)
+        if not 0 <= share < 1:
+            raise ParameterError(f"error_share must be in [0, 1), got {error_share!r}")
+        if isinstance(analyses, str):
+            analyses = (analyses,)
+        if analyses is not None and not all(isinstance(name, str) for name in analyses):
+            raise ParameterError(f"analyses must be names of analyses, got {analyses!r}")
+        return cls(
+            as_written("epsilon", epsilon),
+            as_written("delta", delta),
+            noise,
+            as_written("error_share", error_share),
+            flag("non_negative", non_negative),
+            None if analyses is None else tuple(sorted(set(analyses))),
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """Plain data for the ledger: what makes a question the same question, beside its text."""
+        return {
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "noise": self.noise,
+            "error_share": float(self.error_share),
+            "non_negative": self.non_negative,
+            "analyses": None if self.analyses is None else list(self.analyses),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPlan:
+    """One noise per measure, and the guarantee of all cells together.
+
+    **Guarantee**: every measure of every group is a release of its own with ``noises[measure]``, which costs
+    a share of (ε, δ). Measures share the budget evenly (sequential composition). Groups take all of it each
+    where the statement partitions the rows of every private table *and* each group's bound is computed from
+    that group's rows alone (parallel composition: one row changes one group's law); otherwise groups share it
+    evenly too.
+    """
+
+    statement: Statement
+    options: Options
+    noises: tuple[CellNoise, ...]
+    shares: int
+    guarantee: Guarantee
+
+    @property
+    def analyses(self) -> tuple[str, ...]:
+        """The analyses that bound the sensitivity: a public choice."""
+        return self.options.analyses or DEFAULT
+
+    @property
+    def mechanism(self) -> str:
+        """What was drawn."""
+        return self.noises[0].name
+
+    def cells(self) -> list[tuple[Group, int]]:
+        """Every group with every measure, in the order in which they are answered."""
+        count = len(self.statement.measures)
+        return [(group, measure) for group in self.statement.groups() for measure in range(count)]
+
+    def composition(self) -> str:
+        """How the budget is divided, in words."""
+        groups, measures = len(self.statement.groups()), len(self.statement.measures)
+        words = []
+        if measures > 1:
+            words.append(f"{measures} aggregates share the budget evenly")
+        if groups > 1 and self.statement.partitions:
+            words.append(f"{groups} groups each take all of it (they partition the rows)")
+        elif groups > 1:
+            words.append(f"{groups} groups share the budget evenly (a row may be in several)")
+        return "; ".join(words) or "one number takes the whole budget"
+
+
+def make_plan(statement: Statement, options: Options, distance: Distance) -> AnswerPlan:
+    """The plan of a statement; errors here depend on the question and the policy alone."""
+    private = [occurrence for occurrence in statement.join.occurrences if occurrence.private]
+    if not private:
+        raise UnsupportedError(
+            "the question reads public tables only: nothing in it is protected, ask the database itself"
+        )
+    groups = statement.groups()
+    if not groups:
+        raise ParameterError("GROUP BY has no groups: the domain of its key is empty")
+    if options.error_share and any(output.kind == "avg" for output in statement.outputs):
+        raise UnsupportedError(
+            "error_share with AVG is not supported: a quotient of two noisy numbers has no such radius; ask for SUM "
+            "and COUNT with error_share"
+        )
+    weights = {occurrence.table: Fraction(occurrence.weight or 1) for occurrence in private}
+    constant = len(statement.join.occurrences) == 1
+    shares = len(statement.measures) * (1 if statement.partitions else len(groups))
+    epsilon, delta = options.epsilon / shares, options.delta / shares
+    noises: tuple[CellNoise, ...]
+    if constant:
+        noises = tuple(constant_noise(measure.reach, epsilon, weights) for measure in statement.measures)
+    else:
+        noise = _smooth(options, epsilon, delta, weights)
+        question = statement.question(groups[0], 0)
+        noises = (noise.from_beta(least_beta(question, noise.betas, options.analyses or DEFAULT)),) * len(
+            statement.measures
+        )
+    spent = options.delta if any(noise.uses_delta for noise in noises) else Fraction(0)
+    plan = AnswerPlan(statement, options, noises, shares, Guarantee(distance, "", epsilon=0.0))
+    theorem = noises[0].theorem
+    if not constant:
+        theorem += f"; bound by {', '.join(plan.analyses)}"
+    if shares > 1 or len(groups) > 1:
+        theorem = f"{theorem}; {plan.composition()}"
+    guarantee = Guarantee(distance, theorem, epsilon=_written(options.epsilon), delta=_written(spent))
+    return AnswerPlan(statement, options, noises, shares, guarantee)
+
+
+def _smooth(options: Options, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]) -> GridNoise:
+    name = options.noise or ("laplace" if delta else "cauchy")
+    if name == "laplace" and not delta:
+        raise ParameterError("laplace noise on a join needs delta > 0: give a delta, or take cauchy noise")
+    if name == "laplace" and any(weight != 1 for weight in weights.values()):
+        raise UnsupportedError(
+            "laplace noise on a join takes tables of weight 1 only; cauchy noise takes any weights"
+        )
+    return smooth_noise(name, epsilon, delta, options.error_share, weights)
+
+
+def _written(amount: Fraction) -> float:
+    """The float whose decimal was given: amounts come from `as_written`, so this is exact in that sense."""
+    result = float(amount)
+    return result if as_written("amount", result) >= amount else math.nextafter(result, math.inf)
