@@ -13,6 +13,7 @@ from sordino.sampling.refined_uniform import RefinedUniform
 from sordino.sampling.source import random_words
 
 _LARGEST_RATE = 1e18  # the variable is 0 there unless 64 bits are all zero, which the exact path decides
+_SMALLEST_RATE = Fraction(1, 1 << 40)  # below, 64 bits of U decide no k any more, and k outgrows its type
 _RELATIVE, _ABSOLUTE = 2.0**-46, 2.0**-50
 
 
@@ -24,6 +25,8 @@ def geometric(rate: Fraction, size: int) -> NDArray[np.int64]:
     """
     if rate <= 0:
         raise ParameterError(f"rate must be > 0, got {rate}")
+    if rate < _SMALLEST_RATE:
+        raise ParameterError(f"rate must be at least 2**-40 (about 1e-12), got {float(rate):.3g}")
     words = random_words(size, np.uint64)
     width = min(float(rate), _LARGEST_RATE)
     with np.errstate(divide="ignore"):
