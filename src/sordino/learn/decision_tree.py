@@ -166,7 +166,13 @@ def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float64]:
     """Public class probabilities, even where none are given."""
     if given is None:
         return np.full(classes, 1 / classes)
-    prior = np.array([number("class_prior", value) for value in np.asarray(given).tolist()])
-    if len(prior) != classes or (prior <= 0).any() or not np.isclose(prior.sum(), 1):
-        raise ParameterError(f"class_prior must be {classes} numbers > 0 that sum to 1, got {given!r}")
+    try:
+        prior = np.asarray([number("class_prior", value) for value in given])  # type: ignore[union-attr]
+    except (TypeError, ParameterError):
+        prior = np.zeros(0)
+    if prior.shape != (classes,) or not (prior > 0).all() or not np.isclose(prior.sum(), 1):
+        raise ParameterError(
+            f"class_prior must be {classes} numbers > 0 that sum to 1, in the order of the sorted classes, "
+            f"got {given!r}"
+        )
     return prior

@@ -135,4 +135,11 @@ def numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
 def class_codes(labels: Any, classes: NDArray[Any]) -> Codes:
     """The place of every label among the public classes."""
     column = nw.from_native(labels, series_only=True, pass_through=True)
-    return value_codes(Discrete("target", tuple(classes.tolist())), column)
+    codes, null = _places(Discrete("target", tuple(classes.tolist())), column)
+    if null.any():
+        raise PrivateDataError("the target has missing values (null or NaN): drop or fill them")
+    if (codes < 0).any():
+        raise PrivateDataError(
+            f"the target has labels that are not among the {len(classes)} public classes: add them to classes="
+        )
+    return codes

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.core import ParameterError
 from sordino.learn.encoding import Codes
 from sordino.learn.probabilities import LEAST_WEIGHT
 from sordino.learn.random_trees import RandomTrees, find_leaf
@@ -71,6 +72,8 @@ def threads_of(n_jobs: int | None) -> int:
     processors = os.cpu_count() or 1
     if n_jobs is None:
         return 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise ParameterError(f"n_jobs must be a whole number of threads, -1 for all, or None, got {n_jobs!r}")
     return max(1, processors + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 

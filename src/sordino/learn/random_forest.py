@@ -111,6 +111,7 @@ class RandomForestClassifier(PrivateClassifier):
             raise ParameterError(f"max_depth must be at most {MOST_LEVELS}, got {self.max_depth!r}")
         choice("leaves", self.leaves, LEAVES)
         choice("voting", self.voting, VOTING)
+        threads_of(self.n_jobs)
         if self.voting in ("pooled", "soft") and self.leaves != "counts":
             raise ParameterError(f"voting={self.voting!r} needs leaves='counts'; labels can only be voted on")
         schema, classes = as_schema(self.schema), self._public_classes()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +129,7 @@ def _read(path: Path) -> Any:
 
 def _attribute(name: str, domain: Any) -> Attribute:
     if isinstance(domain, Discrete | Continuous):
-        return domain
+        return replace(domain, name=name)
     if hasattr(domain, "categories"):  # a categorical dtype of pandas, an Enum of polars
         if domain.categories is None:
             raise ParameterError(f"schema of {name!r}: the categorical dtype has no categories; {_HELP}")
@@ -142,6 +142,8 @@ def _attribute(name: str, domain: Any) -> Attribute:
 
 
 def _from_mapping(name: str, domain: Mapping[str, Any]) -> Attribute:
+    if "values" not in domain and "bounds" not in domain and ("bins" in domain or "clip" in domain):
+        raise ParameterError(f"schema of {name!r}: a continuous column needs public bounds; {_HELP}")
     fields = ("bounds", "bins", "missing", "clip") if "bounds" in domain else ("values", "missing")
     for field in domain:
         if field not in fields:
@@ -152,32 +154,42 @@ def _from_mapping(name: str, domain: Mapping[str, Any]) -> Attribute:
             )
     missing = flag(f"schema of {name!r}: missing", domain.get("missing", False))
     if "bounds" in domain:
-        clip = flag(f"schema of {name!r}: clip", domain.get("clip", False))
-        bins = whole(f"schema of {name!r}: bins", domain.get("bins", DEFAULT_BINS), least=2)
-        try:
-            return Continuous(name, checked_bounds(domain["bounds"]), bins, missing, clip)
-        except ParameterError as error:
-            raise ParameterError(f"schema of {name!r}: {error}") from None
+        clip, bins = domain.get("clip", False), domain.get("bins", DEFAULT_BINS)
+        return Continuous(name, domain["bounds"], bins, missing, clip)
     if "values" not in domain:
         raise ParameterError(f"schema of {name!r}: neither values nor bounds are given; {_HELP}")
-    return Discrete(name, tuple(domain["values"]), missing)
+    values = domain["values"]
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(f"schema of {name!r}: values must be a list, got {values!r}")
+    return Discrete(name, tuple(values), missing)
 
 
 def _checked(attributes: tuple[Attribute, ...]) -> Schema:
     names = [attribute.name for attribute in attributes]
     if len(set(names)) < len(names):
         raise ParameterError(f"schema names a column twice: {', '.join(names)}")
-    for attribute in attributes:
-        if isinstance(attribute, Discrete):
-            if not attribute.values:
-                raise ParameterError(f"schema of {attribute.name!r}: there must be at least one value")
-            if any(value is None or value != value for value in attribute.values):
-                raise ParameterError(
-                    f'schema of {attribute.name!r}: a null is not a value; allow it with "missing": true'
-                )
-            if len(set(attribute.values)) < len(attribute.values):
-                raise ParameterError(f"schema of {attribute.name!r}: a value is listed twice")
-    return Schema(attributes)
+    return Schema(tuple(map(_checked_attribute, attributes)))
+
+
+def _checked_attribute(attribute: Attribute) -> Attribute:
+    where = f"schema of {attribute.name!r}"
+    flag(f"{where}: missing", attribute.missing)
+    if isinstance(attribute, Continuous):
+        flag(f"{where}: clip", attribute.clip)
+        whole(f"{where}: bins", attribute.bins, least=2)
+        try:
+            return replace(attribute, bounds=checked_bounds(attribute.bounds))
+        except ParameterError as error:
+            raise ParameterError(f"{where}: {error}") from None
+    if not attribute.values:
+        raise ParameterError(f"{where}: there must be at least one value")
+    if not all(isinstance(value, Hashable) for value in attribute.values):
+        raise ParameterError(f"{where}: values must be texts, numbers or booleans, not lists of them")
+    if any(value is None or value != value for value in attribute.values):
+        raise ParameterError(f'{where}: a null is not a value; allow it with "missing": true')
+    if len(set(attribute.values)) < len(attribute.values):
+        raise ParameterError(f"{where}: a value is listed twice")
+    return attribute
 
 
 def as_classes(given: Any) -> NDArray[Any]:
@@ -188,9 +200,12 @@ def as_classes(given: Any) -> NDArray[Any]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ParameterError(f"classes must be a list of labels, got {given!r}")
     listed = list(values)
+    texts = sum(isinstance(label, str) for label in listed)
     try:
+        if texts not in (0, len(listed)) or any(label is None or label != label for label in listed):
+            raise TypeError
         classes = np.unique(np.asarray(listed))
-    except TypeError:
+    except (TypeError, ValueError):
         raise ParameterError(f"classes must be of one type that can be sorted, got {listed!r}") from None
     if len(classes) < len(listed):
         raise ParameterError(f"classes lists a label twice: {listed!r}")

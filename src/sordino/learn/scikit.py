@@ -16,6 +16,7 @@ from sordino.learn.schema import as_classes
 from sordino.sampling.source import is_private
 
 try:
+    from scipy.sparse import issparse
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -71,12 +72,26 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A checked table: data frames as they are, everything else as an array with two axes."""
         if not reset:
             self._require_fit()
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        try:
+            frame = nw.from_native(X, pass_through=True)
+        except nw.exceptions.DuplicateError:
+            raise ParameterError("the data has two columns of one name: rename or drop one") from None
+        if isinstance(frame, nw.LazyFrame):
+            raise ParameterError("the data is a lazy frame: collect it before, or use fit_table on its file")
         if isinstance(frame, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not len(frame):
                 raise ParameterError("the data has no rows: at least one is needed")
             return X
+        array = X if issparse(X) else np.asarray(X)
+        # scikit-learn's own words for these two would show the values
+        if array.ndim != 2:
+            raise ParameterError(
+                f"the data must be a table (rows × columns), got {array.ndim} axes. Reshape your data: "
+                "reshape(-1, 1) if it is one column, reshape(1, -1) if it is one row"
+            )
+        if array.dtype.kind == "c":
+            raise ParameterError("Complex data not supported: give columns of real numbers or categories")
         return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _require_fit(self) -> None:
