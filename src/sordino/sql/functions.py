@@ -73,6 +73,12 @@ class Expressions:
         rule = _RULES.get(type(node))
         if rule is None:
             self._unknown(node)
+        only(
+            self.text,
+            node,
+            _PARTS.get(type(node), ("this", "expression")),
+            "this form of it is not understood",
+        )
         self._depth += 1
         if self._depth > MOST_DEPTH:
             self.text.refuse("this nesting", f"expressions may be nested {MOST_DEPTH} deep")
@@ -114,7 +120,6 @@ class Expressions:
     # --- leaves
 
     def _column(self, node: exp.Column) -> Value:
-        only(self.text, node, ("this", "table", "db"), "write table.column")
         return self._resolve(node)
 
     def _literal(self, node: exp.Literal) -> Value:
@@ -152,7 +157,6 @@ class Expressions:
         return boolean(exp.Not(this=exp.Paren(this=self.condition(node.this).copy())))
 
     def _is(self, node: exp.Is) -> Value:
-        only(self.text, node, ("this", "expression"), "IS [NOT] NULL, TRUE and FALSE are understood")
         if isinstance(node.expression, exp.Null):
             inner = self.value(node.this)
             operand = (
@@ -227,7 +231,6 @@ class Expressions:
         )
 
     def _between(self, node: exp.Between) -> Value:
-        only(self.text, node, ("this", "low", "high"), "write x BETWEEN low AND high")
         inner, low, high = self.value(node.this), self.value(node.args["low"]), self.value(node.args["high"])
         above = self._compared(node, exp.GTE, inner, low)
         below = self._compared(node, exp.LTE, inner, high)
@@ -236,7 +239,6 @@ class Expressions:
     def _in(self, node: exp.In) -> Value:
         if node.args.get("query"):
             self.text.refuse(node, "join the tables in place of IN (SELECT ...)", keyword="IN")
-        only(self.text, node, ("this", "expressions"), "write x IN (literal, ...)")
         inner = self.value(node.this)
         items = [self.value(item) for item in node.expressions]
         for item, value in zip(node.expressions, items, strict=True):
@@ -250,7 +252,6 @@ class Expressions:
         )
 
     def _like(self, node: exp.Like) -> Value:
-        only(self.text, node, ("this", "expression"), "write x LIKE 'pattern'")
         inner, pattern = self.words(node.this), self.value(node.expression)
         if not isinstance(pattern.constant, str):
             self.text.refuse(node, "the pattern must be a literal")
@@ -258,7 +259,9 @@ class Expressions:
             self.text.refuse(
                 node, "a backslash in a pattern means something else on every engine; leave it out"
             )
-        return boolean(exp.Like(this=bracketed(inner.expression), expression=pattern.expression.copy()))
+        matches = exp.Like(this=bracketed(inner.expression), expression=pattern.expression.copy())
+        # Newer parsers keep NOT LIKE in one node.
+        return boolean(exp.Not(this=exp.Paren(this=matches)) if node.args.get("negate") else matches)
 
     # --- numbers
 
@@ -342,7 +345,6 @@ class Expressions:
     # --- choices
 
     def _case(self, node: exp.Case) -> Value:
-        only(self.text, node, ("this", "ifs", "default"), "write CASE WHEN ... THEN ... ELSE ... END")
         whens = []
         for branch in node.args["ifs"]:
             if node.this:
@@ -396,11 +398,9 @@ class Expressions:
         return Value(result, "text")
 
     def _length(self, node: exp.Length) -> Value:
-        only(self.text, node, ("this",), "write LENGTH(text)")
         return integer(exp.Length(this=self.words(node.this).expression.copy()))
 
     def _substring(self, node: exp.Substring) -> Value:
-        only(self.text, node, ("this", "start", "length"), "write SUBSTRING(text, start, length)")
         inner = self.words(node.this)
         places = [self.value(node.args[name]) for name in ("start", "length") if node.args.get(name)]
         for place, least in zip(places, (1, 0), strict=False):
@@ -438,7 +438,6 @@ class Expressions:
     # --- casts
 
     def _cast(self, node: exp.Cast) -> Value:
-        only(self.text, node, ("this", "to", "safe"), "write CAST(x AS type)")
         inner = self.value(node.this)
         wanted = _CASTS.get(node.to.this)
         if wanted is None or node.to.expressions:
@@ -545,6 +544,24 @@ _PATTERNS: dict[Kind, tuple[str, Any, str]] = {
     "integer": (_WHOLE, _TYPE.BIGINT, "[^0-9-]"),
     "float": (_NUMBER, _TYPE.DOUBLE, "[^0-9.-]"),
     "date": (_DAY, _TYPE.DATE, "[^0-9-]"),
+}
+# The parts that each rule reads; a node with any other part is refused.
+_PARTS: dict[type, tuple[str, ...]] = {
+    exp.Column: ("this", "table", "db"),
+    exp.Literal: ("this", "is_string"),
+    exp.Between: ("this", "low", "high"),
+    exp.In: ("this", "expressions", "query"),
+    exp.Like: ("this", "expression", "negate"),
+    exp.Div: ("this", "expression", "typed", "safe"),
+    exp.DPipe: ("this", "expression", "safe"),
+    exp.Greatest: ("this", "expressions", "ignore_nulls"),
+    exp.Least: ("this", "expressions", "ignore_nulls"),
+    exp.Case: ("this", "ifs", "default"),
+    exp.If: ("this", "true", "false"),
+    exp.Coalesce: ("this", "expressions"),
+    exp.Substring: ("this", "start", "length"),
+    exp.Cast: ("this", "to", "safe"),
+    exp.TryCast: ("this", "to", "safe"),
 }
 _RULES: dict[type, Callable[..., Value]] = {
     exp.Column: Expressions._column,

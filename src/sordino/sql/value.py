@@ -109,19 +109,19 @@ def as_double(value: Value) -> Value:
 
 
 def calculable(value: Value) -> Value:
-    """A double of a known window: beyond 10¹⁰⁰, NaN and infinity are NULL in arithmetic, and below 10⁻¹⁰⁰ is zero."""
+    """A double of a known window: beyond 10⁷⁰, NaN and infinity are NULL in arithmetic, and below 10⁻⁷⁰ is zero."""
     double = as_double(value)
     if double.window is not None:
         return double
     inner = double.expression
-    small, large = double_literal(1e-100), double_literal(1e100)
+    small, large = double_literal(1e-70), double_literal(1e70)
     guarded = case(
-        (exp.and_(exp.GT(this=bracketed(inner), expression=double_literal(-1e-100)),
+        (exp.and_(exp.GT(this=bracketed(inner), expression=double_literal(-1e-70)),
                   exp.LT(this=bracketed(inner), expression=small)), double_literal(0.0)),
-        (exp.and_(exp.GTE(this=bracketed(inner), expression=double_literal(-1e100)),
+        (exp.and_(exp.GTE(this=bracketed(inner), expression=double_literal(-1e70)),
                   exp.LTE(this=bracketed(inner), expression=large)), inner.copy()),
     )  # fmt: skip
-    return replace(double, expression=guarded, window=(1e-100, 1e100), column=None)
+    return replace(double, expression=guarded, window=(1e-70, 1e70), column=None)
 
 
 def within(expression: exp.Expr, limit: str) -> exp.Expr:

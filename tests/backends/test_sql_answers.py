@@ -1,0 +1,127 @@
+"""Questions mean the same on every engine, and none of them can raise on a value."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import random
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.policy import Policy
+from sordino.sql.read import read_statement, with_public_keys
+
+from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table, typed_table
+
+POLICY_ = Policy.load(POLICY)
+
+
+def random_table(seed, rows):
+    """Ordinary values with NULLs and ties, and a few of the nasty ones."""
+    draw = random.Random(seed)
+
+    def some(make):
+        return [None if draw.random() < 0.2 else make() for _ in range(rows)]
+
+    return typed_table(
+        some(lambda: draw.randint(-4, 9)),
+        some(lambda: draw.choice([draw.uniform(-5, 5), float(draw.randint(-3, 3)), math.nan, 1e300])),
+        some(lambda: Decimal(draw.randint(-700, 6000)).scaleb(-2)),
+        some(lambda: draw.choice(["a", "A", "12", "", "bc", "-0.5", "2024-02-29", "x%"])),
+        some(lambda: draw.random() < 0.5),
+        some(lambda: datetime.date(2024, 2, 27) + datetime.timedelta(days=draw.randint(0, 3))),
+        some(lambda: datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=draw.randint(0, 90))),
+    )
+
+
+def batches(items, size):
+    return [items[i : i + size] for i in range(0, len(items), size)]
+
+
+def texts():
+    """Many questions in few statements: an engine takes its time for each."""
+    counts = [f"COUNT(CASE WHEN {condition} THEN 1 END)" for condition in CONDITIONS]
+    return [f"SELECT {', '.join(batch)} FROM r" for batch in (*batches(counts, 24), SUMS)] + STATEMENTS
+
+
+def answers(engine):
+    catalogue = engine.catalogue()
+    result = {}
+    with engine.snapshot() as snapshot:
+        for text in texts():
+            statement = read_statement(text, policy=POLICY_, catalogue=catalogue, dialect=engine.dialect)
+            statement = with_public_keys(statement, snapshot)
+            result[text] = exact_answers(snapshot, statement)
+    return result
+
+
+def test_answers_are_equal_on_the_three_engines(duckdb_backend, postgresql_backend, spark_backend):
+    tables = {"r": pa.concat_tables([nasty_table(), random_table(1, 40)]), "p": random_table(2, 5)}
+    backends = (duckdb_backend, postgresql_backend, spark_backend)
+    found = {backend.name: answers(backend.load(tables)) for backend in backends}
+    assert found["postgresql"] == found["duckdb"]
+    assert found["spark"] == found["duckdb"]
+
+
+@pytest.mark.parametrize("name", ["duckdb_backend", "postgresql_backend"])
+def test_a_conditions_own_question_agrees_with_the_batch(request, name):
+    engine = request.getfixturevalue(name).load({"r": nasty_table(), "p": nasty_table()})
+    catalogue = engine.catalogue()
+    with engine.snapshot() as snapshot:
+        for condition in CONDITIONS:
+            alone, counted = (
+                read_statement(text, policy=POLICY_, catalogue=catalogue, dialect=engine.dialect)
+                for text in (
+                    f"SELECT COUNT(*) FROM r WHERE {condition}",
+                    f"SELECT COUNT(CASE WHEN {condition} THEN 1 END) FROM r",
+                )
+            )
+            assert exact_answer(snapshot, alone.question((), 0)) == exact_answers(snapshot, counted)[()][0], (
+                condition
+            )
+
+
+def test_sums_beyond_64_bits_are_cut_and_not_raised(duckdb_backend, postgresql_backend, spark_backend):
+    table = typed_table(*([value] * 30000 for value in (2**60, None, None, None, None, None, None)))
+    for backend in (duckdb_backend, postgresql_backend, spark_backend):
+        engine = backend.load({"r": table})
+        statement = read_statement(
+            f"SELECT SUM(LEAST(GREATEST(i, 0), {2**50})) FROM r",
+            policy=POLICY_,
+            catalogue=engine.catalogue(),
+            dialect=engine.dialect,
+        )
+        with engine.snapshot() as snapshot:
+            assert exact_answer(snapshot, statement.question((), 0)) == 2**63 - 1
+
+
+def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgresql_backend):
+    engine = postgresql_backend.load({})
+    postgresql_backend.owner.execute("CREATE TABLE r (n numeric, d date, t timestamp, s char(4))")
+    postgresql_backend.owner.execute(
+        "INSERT INTO r VALUES ('1e400', 'infinity', 'infinity', 'a'), ('-1e400', '-infinity', '-infinity', 'b'), "
+        "('1e-400', '5874897-12-31', '294276-12-31', 'ab'), ('NaN', '4713-01-01 BC', '4713-01-01 BC', 'é'), "
+        "(7, NULL, NULL, NULL)"
+    )
+    policy = Policy.load({"version": 1, "dataset": "x", "tables": {"r": {"columns": {
+        "n": {"bounds": [-5, 50], "granularity": 1}}}}})  # fmt: skip
+    expected = {
+        "n > 3": 1, "n < 3": 1, "n * n > 0": 1, "n / 0.5 = 14": 1, "n + n < 1": 1, "d < t": 0,
+        "CAST(d AS TIMESTAMP) IS NULL": 5,
+        "CAST(t AS DATE) IS NULL": 5, "EXTRACT(YEAR FROM d) > 0": 0, "EXTRACT(DAY FROM t) > 0": 0,
+        "d > '2024-01-01'": 2,
+        "n IS NULL": 0, "s = 'a'": 1, "LENGTH(s) = 1": 3,
+    }  # fmt: skip
+    with engine.snapshot() as snapshot:
+        for condition, count in expected.items():
+            statement = read_statement(
+                f"SELECT COUNT(*), SUM(n) FROM r WHERE {condition}",
+                policy=policy,
+                catalogue=engine.catalogue(),
+                dialect="postgres",
+            )
+            assert exact_answer(snapshot, statement.question((), 0)) == count, condition
+            exact_answer(snapshot, statement.question((), 1))
