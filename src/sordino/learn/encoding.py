@@ -41,12 +41,20 @@ def columns_of(data: Any, names: tuple[str, ...]) -> list[Any]:
                 f"the data has a column {extra[0]!r} that the schema does not name: drop it or give its domain"
             )
         return [frame.get_column(given[name]) for name in names]
-    array = np.asarray(data)
+    array = as_array(data)
     if array.ndim != 2:
         raise ParameterError(f"the data must be a table (rows × columns), got {array.ndim} axes")
     if array.shape[1] != len(names):
         raise ParameterError(f"the data has {array.shape[1]} columns and the schema names {len(names)}")
     return list(array.T)
+
+
+def as_array(data: Any) -> NDArray[Any]:
+    """An array; numbers in a list beside texts stay numbers."""
+    array = np.asarray(data)
+    if array.dtype.kind == "U" and isinstance(data, list | tuple):
+        return np.asarray(data, dtype=object)
+    return array
 
 
 def column_codes(attribute: Attribute, column: Any) -> Codes:

@@ -83,7 +83,7 @@ def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | No
                 "ec": "0.6",
             },
         )
-    axes.set_xlim(-0.05, levels - 0.2)
+    axes.set_xlim(-0.05, levels - 0.5)
     axes.set_ylim(height - 0.4, -0.6)
     axes.axis("off")
     if path is not None:
@@ -125,8 +125,10 @@ def _box(tree: Tree, node: int, inner: bool) -> str:
     return f"{tree.classes[best]}  {tree.probabilities[node][best]:.2f}{more}"
 
 
-def _colour(label: int, certainty: float) -> tuple[float, float, float, float]:
+def _colour(label: int, certainty: float) -> tuple[float, float, float]:
+    """The class's colour, paler where it is less certain; opaque, so that no line shines through a box."""
     import matplotlib
 
+    strength = 0.1 + 0.5 * float(certainty)
     red, green, blue, _ = matplotlib.colormaps["tab10"](label % 10)
-    return (red, green, blue, 0.1 + 0.5 * float(certainty))
+    return (1 + strength * (red - 1), 1 + strength * (green - 1), 1 + strength * (blue - 1))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sordino.core import Distance, Guarantee, MissingExtraError, ParameterError, add_remove_row, replace_row
 from sordino.core.parameters import choice
+from sordino.learn.encoding import as_array
 from sordino.learn.schema import as_classes
 from sordino.sampling.source import is_private
 
@@ -83,7 +84,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not len(frame):
                 raise ParameterError("the data has no rows: at least one is needed")
             return X
-        array = X if issparse(X) else np.asarray(X)
+        array = X if issparse(X) else as_array(X)
         # scikit-learn's own words for these two would show the values
         if array.ndim != 2:
             raise ParameterError(
@@ -92,7 +93,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if array.dtype.kind == "c":
             raise ParameterError("Complex data not supported: give columns of real numbers or categories")
-        return validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return validate_data(self, array, reset=reset, dtype=None, ensure_all_finite=False)
 
     def _require_fit(self) -> None:
         check_is_fitted(self)

@@ -1,0 +1,139 @@
+"""What a fit costs: the guarantee, the sum over fits, the adjacency, the division along a path."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sordino.core import add_remove_row, replace_row
+from sordino.learn import grow
+from sordino.learn.budget import DEFAULT_SHARES, divided
+from sordino.mechanisms.noise.counts import count_deviation
+from sordino.testing import seeded
+
+from .shop import MODELS, customers, forest, tree
+
+X, Y = customers(60)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fitting_twice_spends_twice(model):
+    fitted = model(epsilon=0.75)
+    fitted.fit(X, Y)
+    assert fitted.guarantee_.epsilon == fitted.spent_.epsilon == 0.75
+    fitted.fit(X, Y)
+    assert fitted.guarantee_.epsilon == 0.75
+    assert fitted.spent_.epsilon == 1.5
+    fitted.set_params(epsilon=0.25).fit(X, Y)
+    assert (fitted.guarantee_.epsilon, fitted.spent_.epsilon) == (0.25, 1.75)
+    assert "sequential composition of all fits" in fitted.spent_.theorem
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_predicting_and_showing_cost_nothing(model):
+    fitted = model(epsilon=0.75).fit(X, Y)
+    before = fitted.spent_
+    fitted.predict(X)
+    fitted.score(X, Y)
+    assert fitted.spent_ == before
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_fit_that_stops_at_the_data_is_not_forgotten(model):
+    """Once counts were asked for the budget counts as spent; before that nothing is charged."""
+    fitted = model(epsilon=0.75).fit(X, Y)
+    with pytest.raises(ValueError, match="epsilon"):
+        fitted.set_params(epsilon=0).fit(X, Y)
+    assert fitted.spent_.epsilon == 0.75
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_guarantee_names_its_adjacency(model):
+    one = model().fit(X, Y)
+    assert one.guarantee_.distance == one.spent_.distance == add_remove_row()
+    other = model(adjacency="replace").fit(X, Y)
+    assert other.guarantee_.distance == other.spent_.distance == replace_row()
+    assert "one replaced row is 2 changes" in other.guarantee_.theorem
+    assert other.guarantee_.epsilon == one.guarantee_.epsilon == 20.0
+
+
+def test_replacement_halves_what_a_tree_can_buy():
+    one, _ = tree(epsilon=3)._prepared()
+    other, _ = tree(epsilon=3, adjacency="replace")._prepared()
+    assert one.budget.total == 3
+    assert other.budget.total == Fraction(3, 2)
+    assert other.budget.selection * 2 == one.budget.selection
+    assert (other.budget.count * 2, other.budget.leaf * 2) == (one.budget.count, one.budget.leaf)
+
+
+def test_replacement_halves_what_a_forest_can_buy():
+    with seeded(1):
+        full = forest(epsilon=3, adjacency="replace").fit(X, Y)
+    with seeded(1):
+        half = forest(epsilon=1.5).fit(X, Y)
+    assert (full.forest_.counts == half.forest_.counts).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_seeded_fit_says_that_it_is_not_private(model):
+    assert model().fit(X, Y).private_ is True
+    with seeded(1):
+        assert model().fit(X, Y).private_ is False
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+@pytest.mark.parametrize("shares", [None, {"selection": 1, "count": 1, "leaf": 1}, DEFAULT_SHARES])
+def test_a_longest_path_spends_exactly_all(depth, shares):
+    budget = divided(0.3, depth, shares)
+    assert (
+        depth * budget.selection + (depth - 1) * budget.count + budget.leaf == Fraction(0.3) == budget.total
+    )
+    assert min(budget.selection, budget.leaf) > 0
+    assert (budget.count > 0) == (depth > 1)
+
+
+def test_shares_are_relative_and_a_single_level_gives_its_count_to_the_leaf():
+    small, large = ({"selection": s, "count": s, "leaf": s} for s in (0.1, 7))
+    assert divided(1, 3, small) == divided(1, 3, large)
+    budget = divided(1, 1, {"selection": 6, "count": 1, "leaf": 3})
+    assert (budget.selection, budget.count, budget.leaf) == (Fraction(3, 5), 0, Fraction(2, 5))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_no_path_spends_more_than_all_and_every_leaf_uses_what_is_left(depth, seed):
+    """Written down again from the released tree: the leaf's ε is the total less what its path has paid."""
+    model = tree(max_depth=depth, epsilon=8)
+    plan, _ = model._prepared()
+    with seeded(seed):
+        released = model.fit(X, Y).tree_
+    paid = np.zeros(released.nodes, dtype=object)
+    left = {0: 3}
+    for node in range(released.nodes):
+        spent = paid[node] + (plan.budget.count if not np.isnan(released.size[node]) else 0)
+        if released.attribute[node] < 0:
+            assert float(plan.budget.total - spent) == released.epsilon[node]
+            assert float(plan.budget.leaf) <= released.epsilon[node]
+            continue
+        spent += plan.budget.selection if left[node] > 1 else 0
+        for child in released.children(node):
+            paid[child], left[child] = spent, left[node] - 1
+    assert released.depth <= depth
+
+
+def test_the_root_is_not_counted_and_small_nodes_are_not_split():
+    model = tree(max_depth=3, epsilon=8)
+    plan, _ = model._prepared()
+    with seeded(3):
+        released = model.fit(X, Y).tree_
+    assert np.isnan(released.size[0])
+    counted = np.flatnonzero(~np.isnan(released.size))
+    assert len(counted)
+    for node in counted:
+        sizes = [size for place, size in enumerate(plan.schema.sizes) if place != released.attribute[0]]
+        if released.level[node] == 1:
+            least = grow.smallest_splittable(sizes, plan)
+            assert (released.attribute[node] >= 0) == (released.size[node] >= least)
+            assert least >= 2 * count_deviation(plan.budget.count)
