@@ -19,7 +19,7 @@ class SQLiteSnapshot:
     def __init__(self, query: JoinQuery) -> None:
         self.tables = query.tables
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        self.texts: dict[exp.Expr, str] = {}
+        self.texts: dict[int, tuple[exp.Expr, str]] = {}  # by identity: comparing trees is slow
         for table in query.tables:
             columns = ", ".join(f"{name} INTEGER" for name in table.columns)
             self.connection.execute(f"CREATE TABLE {table.name} ({columns})")
@@ -34,9 +34,9 @@ class SQLiteSnapshot:
         return self
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
-        if expression not in self.texts:
-            self.texts[expression] = expression.transform(_whole).sql(dialect="sqlite")
-        cursor = self.connection.execute(self.texts[expression])
+        if id(expression) not in self.texts:
+            self.texts[id(expression)] = expression, expression.transform(_whole).sql(dialect="sqlite")
+        cursor = self.connection.execute(self.texts[id(expression)][1])
         rows = cursor.fetchall()
         names = [column[0] for column in cursor.description]
         columns = list(zip(*rows, strict=True)) or [[] for _ in names]

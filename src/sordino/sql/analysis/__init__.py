@@ -1,5 +1,5 @@
 """Sensitivity of join questions, computed inside the database."""
 
-from sordino.sql.analysis.analysis import ANALYSES, DEFAULT, Analysis, analyse
+from sordino.sql.analysis.analysis import ANALYSES, DEFAULT, Analysis, Plan, analyse, plan
 
-__all__ = ["ANALYSES", "DEFAULT", "Analysis", "analyse"]
+__all__ = ["ANALYSES", "DEFAULT", "Analysis", "Plan", "analyse", "plan"]

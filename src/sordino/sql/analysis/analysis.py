@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -14,13 +16,13 @@ from sordino.core import Distance, ParameterError, UnsupportedError
 from sordino.core.parameters import positive
 from sordino.engines import Snapshot
 from sordino.sensitivity import SmoothBound
-from sordino.sql.analysis.elastic import elastic_bounds
-from sordino.sql.analysis.patterns import pattern_bounds
-from sordino.sql.analysis.reader import Reader
+from sordino.sql.analysis.closure import NormalForm, normal_form
+from sordino.sql.analysis.elastic import elastic
+from sordino.sql.analysis.patterns import patterns
+from sordino.sql.analysis.reader import Asking, Reader
+from sordino.sql.analysis.residual import residual
 from sordino.sql.analysis.steps import Steps, steps_to_follow
 from sordino.sql.question import JoinQuestion
-
-Bounds = dict[str, Sequence[int | Fraction]]
 
 MOST_OCCURRENCES = 8
 MOST_COPIES = 4
@@ -28,22 +30,19 @@ MOST_COPIES = 4
 _ROUND_UP = 1 + 2.0**-44
 
 
-def _patterns(question: JoinQuestion, reader: Reader, steps: Steps) -> Bounds:
-    return {t: [int(b) for b in s] for t, s in pattern_bounds(question, reader, steps).items()}
+class Prepared(Protocol):
+    """An analysis of one question whose statements are known; it has seen no data."""
+
+    def bounds(self, reader: Reader, steps: Steps) -> Mapping[str, Sequence[int | Fraction]]:
+        """B_0, B_1, … per private table, in steps of the measure; not yet divided by the table's weight."""
+        ...
 
 
-def _corner(question: JoinQuestion, reader: Reader, steps: Steps) -> Bounds:
-    return {t: [int(b) for b in s] for t, s in pattern_bounds(question, reader, steps, corner=True).items()}
-
-
-def _elastic(question: JoinQuestion, reader: Reader, steps: Steps) -> Bounds:
-    return {**elastic_bounds(question, reader, steps)}
-
-
-ANALYSES: dict[str, Callable[[JoinQuestion, Reader, Steps], Bounds]] = {
-    "patterns": _patterns,
-    "corner": _corner,
-    "elastic": _elastic,
+ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
+    "patterns": patterns,
+    "corner": partial(patterns, corner=True),
+    "residual": residual,
+    "elastic": elastic,
 }
 DEFAULT = ("patterns",)
 
@@ -57,20 +56,25 @@ class Analysis:
     public.
     """
 
-    per_table: dict[str, dict[str, tuple[Fraction, ...]]]
+    per_table: dict[str, dict[str, tuple[int | Fraction, ...]]]
     beta: float
     unit: Fraction
     window: int
     distance: Distance
     constant: bool
-    statements: tuple[str, ...]
+    asked: tuple[exp.Expr, ...]
     seconds: float
 
     @property
-    def bounds(self) -> tuple[Fraction, ...]:
+    def statements(self) -> tuple[str, ...]:
+        """The texts of what was run, in sqlglot's own dialect."""
+        return tuple(tree.sql(pretty=True) for tree in self.asked)
+
+    @property
+    def bounds(self) -> tuple[int | Fraction, ...]:
         """B_k: per table the smallest of the analyses, of these the largest."""
         tables = [_smallest(by_name) for by_name in self.per_table.values()]
-        return tuple(max(values) for values in zip(*tables, strict=True)) or (Fraction(0),)
+        return tuple(max(values) for values in zip(*tables, strict=True)) or (0,)
 
     def at(self, beta: float, *, analysis: str | None = None, table: str | None = None) -> float:
         """S_β = sup over k of e^(−βk)B_k, rounded up; of one analysis or one table if asked.
@@ -92,7 +96,7 @@ class Analysis:
             best = max(best, self._smoothed(list(chosen.values()), beta))
         return float(best * _ROUND_UP)
 
-    def _smoothed(self, sequences: list[tuple[Fraction, ...]], beta: float) -> float:
+    def _smoothed(self, sequences: list[tuple[int | Fraction, ...]], beta: float) -> float:
         step = beta * float(self.unit)
         decayed: list[list[float]] = [
             [math.exp(-step * k) * float(b) for k, b in enumerate(s)] for s in sequences
@@ -112,18 +116,62 @@ class Analysis:
         return f"Analysis(tables={', '.join(self.per_table)}; analyses={names}; beta={self.beta:g})"
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """What will be asked about a question; depends on nothing private, and may be read on many snapshots."""
+
+    question: JoinQuestion
+    prepared: dict[str, Prepared]
+    asked: tuple[exp.Expr, ...]
+
+    def read(self, snapshot: Snapshot, *, beta: float) -> Analysis:
+        """Run the statements and bound; see `analyse`."""
+        beta = positive("beta", beta)
+        started = time.perf_counter()
+        weights = {o.table: o.weight for o in self.question.occurrences if o.weight is not None}
+        distance = Distance(
+            "row", "add_remove", tuple((table, float(w)) for table, w in weights.items() if w != 1)
+        )
+        if not self.prepared:
+            reach = Fraction(self.question.measure.reach)
+            constant: dict[str, dict[str, tuple[int | Fraction, ...]]] = {
+                table: {"constant": (reach / weight,)} for table, weight in weights.items()
+            }
+            return Analysis(constant, beta, Fraction(1), 1, distance, True, (), 0.0)
+        steps = steps_to_follow(self.question, beta)
+        reader = Reader(snapshot, self.asked)
+        found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
+        per_table = {
+            table: {
+                name: tuple(b if weight == 1 else b / weight for b in bounds[table])
+                for name, bounds in found.items()
+            }
+            for table, weight in steps.tables.items()
+        }
+        seconds = time.perf_counter() - started
+        return Analysis(per_table, beta, steps.unit, steps.widest, distance, False, self.asked, seconds)
+
+    def __repr__(self) -> str:
+        return f"Plan(analyses={', '.join(self.prepared) or 'constant'}; statements={len(self.asked)})"
+
+
+def plan(question: JoinQuestion, *, analyses: Sequence[str] = DEFAULT) -> Plan:
+    """The statements of some analyses; reads nothing."""
+    names = _checked(question, analyses)
+    if len(question.occurrences) == 1 or not any(o.private for o in question.occurrences):
+        return Plan(question, {}, ())
+    form, asking = normal_form(question), Asking()
+    prepared = {name: ANALYSES[name](form, asking) for name in names}
+    return Plan(question, prepared, asking.statements())
+
+
 def analyse(
-    question: JoinQuestion,
-    snapshot: Snapshot,
-    *,
-    beta: float,
-    analyses: Sequence[str] = DEFAULT,
-    dialect: str = "duckdb",
+    question: JoinQuestion, snapshot: Snapshot, *, beta: float, analyses: Sequence[str] = DEFAULT
 ) -> Analysis:
     """Bound what one row of a private table can change in the answer, near this database.
 
     ``beta``: the smallest β that the smooth bound will be asked at; public, like ``analyses``, the names of those that
-    run (`ANALYSES`). ``dialect``: of the texts in ``statements``; what runs is the snapshot's own affair.
+    run (`ANALYSES`).
 
     **Guarantee**: for each table T and analysis B_k ≥ |q(y) − q(z)|/G_T for all y within k of this database and z one
     row of T from y; B_{k+G}(x) ≥ B_k(y) for x, y one row of weight G apart. Distance: weighted number of rows added
@@ -131,30 +179,7 @@ def analyse(
     **Requires**: conditions that are deterministic and cannot raise; one state of the data behind ``snapshot``.
     **Numerics**: whole numbers throughout; a join of the tables left over may count up to 10^38.
     """
-    beta = positive("beta", beta)
-    names = _checked(question, analyses)
-    weights = {o.table: o.weight for o in question.occurrences if o.weight is not None}
-    distance = Distance(
-        "row", "add_remove", tuple((table, float(w)) for table, w in weights.items() if w != 1)
-    )
-    started = time.perf_counter()
-    reader = Reader(snapshot)
-    if len(question.occurrences) == 1 or not weights:
-        reach = Fraction(question.measure.reach)
-        return Analysis(
-            {table: {"constant": (reach / weight,)} for table, weight in weights.items()},
-            beta, Fraction(1), 1, distance, True, (), time.perf_counter() - started,
-        )  # fmt: skip
-    steps = steps_to_follow(question, beta)
-    found = {name: ANALYSES[name](question, reader, steps) for name in names}
-    per_table = {
-        table: {name: tuple(Fraction(b) / weight for b in found[name][table]) for name in names}
-        for table, weight in steps.tables.items()
-    }
-    texts = tuple(_text(tree, dialect) for tree in reader.asked)
-    return Analysis(
-        per_table, beta, steps.unit, steps.widest, distance, False, texts, time.perf_counter() - started
-    )
+    return plan(question, analyses=analyses).read(snapshot, beta=beta)
 
 
 def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]:
@@ -175,9 +200,5 @@ def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]
     return names
 
 
-def _smallest(by_name: dict[str, tuple[Fraction, ...]]) -> tuple[Fraction, ...]:
+def _smallest(by_name: dict[str, tuple[int | Fraction, ...]]) -> tuple[int | Fraction, ...]:
     return tuple(min(values) for values in zip(*by_name.values(), strict=True))
-
-
-def _text(tree: exp.Expr, dialect: str) -> str:
-    return tree.sql(dialect=dialect, pretty=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from sqlglot import exp
 
@@ -13,7 +12,6 @@ from sordino.engines import ColumnType
 from sordino.sql.analysis.formula import (
     FALSE,
     ROW,
-    And,
     Cell,
     Formula,
     all_of,
@@ -66,6 +64,19 @@ class NormalForm:
     parts: tuple[Formula, ...]
     measure: Measure
 
+    def with_row_at(self, at: tuple[int, ...]) -> NormalForm:
+        """The same with one row at all positions in ``at``; its cells get the alias `ROW`."""
+        names = {
+            Cell(self.occurrences[i].alias, name): Cell(ROW, name)
+            for i in at
+            for name in self.occurrences[i].columns
+        }
+        classes = _closed(
+            [replace(e, cells=tuple(names.get(cell, cell) for cell in e.cells)) for e in self.classes]
+        )
+        whole = all_of(part.renamed(names) for part in self.parts)
+        return replace(self, at=at, classes=classes, parts=whole.conjuncts())
+
     @property
     def others(self) -> tuple[int, ...]:
         """The positions outside ``at``."""
@@ -73,8 +84,10 @@ class NormalForm:
 
     @property
     def impossible(self) -> bool:
-        """Whether no rows at all can satisfy the conditions."""
-        return FALSE in self.parts or any(equals.contradictory for equals in self.classes)
+        """Whether the conditions alone say that no rows can satisfy them."""
+        if FALSE in self.parts or any(equals.contradictory for equals in self.classes):
+            return True
+        return any(self.restricted(positions) == FALSE for positions in ((), *((j,) for j in self.others)))
 
     def aliases(self, positions: Sequence[int]) -> frozenset[str]:
         """The aliases at some positions."""
@@ -126,26 +139,24 @@ class NormalForm:
         return all_of([*(part.seen(known, through) for part in self.parts), *needed])
 
 
-def normal_form(question: JoinQuestion, at: tuple[int, ...] = ()) -> NormalForm:
-    """Close the equalities; cells of all positions in ``at`` become cells of one row."""
+def normal_form(question: JoinQuestion) -> NormalForm:
+    """Close the equalities among the conjuncts; what is summed is not NULL."""
     conditions, measure = list(question.conditions), question.measure
     if measure.kind == "sum" and measure.value is not None:
         conditions.append(not_null(measure.value).expression)
-    rows = {question.occurrences[i].alias for i in at}
     kinds = {Cell(o.alias, name): kind for o in question.occurrences for name, kind in o.columns.items()}
-    kinds |= {Cell(ROW, name): kind for i in at[:1] for name, kind in question.occurrences[i].columns.items()}
     if measure.value is not None:
-        measure = replace(measure, value=_named(measure.value, kinds, rows))
-    whole = all_of(formula(_named(condition, kinds, rows)) for condition in conditions)
+        measure = replace(measure, value=_named(measure.value, kinds))
+    whole = all_of(formula(_named(condition, kinds)) for condition in conditions)
     parts: list[Formula] = []
-    pairs: list[tuple[tuple[Cell, ...], tuple[exp.Expr, ...]]] = []
-    for part in whole.parts if isinstance(whole, And) else (whole,):
+    equalities: list[EqualCells] = []
+    for part in whole.conjuncts():
         found = _closable(part, kinds)
         if found is None:
             parts.append(part)
         else:
-            pairs.append(found)
-    return NormalForm(question.occurrences, at, tuple(_closed(pairs, kinds)), tuple(parts), measure)
+            equalities.append(found)
+    return NormalForm(question.occurrences, (), _closed(equalities), tuple(parts), measure)
 
 
 def equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
@@ -180,28 +191,22 @@ def is_column_equality(part: Formula) -> bool:
     )
 
 
-def _named(condition: exp.Expr, kinds: dict[Cell, ColumnType], rows: set[str]) -> exp.Expr:
-    """The condition with columns as the catalogue writes them, and those of the row under its alias."""
-    names = {(cell.alias.casefold(), cell.name.casefold()): cell for cell in kinds if cell.alias != ROW}
+def _named(condition: exp.Expr, kinds: dict[Cell, ColumnType]) -> exp.Expr:
+    """The condition with columns as the catalogue writes them."""
+    names = {(cell.alias.casefold(), cell.name.casefold()): cell for cell in kinds}
     holder = exp.Paren(this=condition.copy())
     for column in list(holder.find_all(exp.Column)):
         cell = cell_of(column)
-        if cell not in kinds or not cell.alias:
-            folded = (cell.alias.casefold(), cell.name.casefold())
-            if folded not in names:
-                raise ParameterError(
-                    f"{column.sql()} is no column of the tables in FROM: "
-                    f"{', '.join(sorted({c.alias for c in kinds if c.alias}))}"
-                )
-            cell = names[folded]
-        column.replace(column_of(Cell(ROW, cell.name) if cell.alias in rows else cell))
+        found = cell if cell in kinds else names.get((cell.alias.casefold(), cell.name.casefold()))
+        if found is None:
+            aliases = ", ".join(dict.fromkeys(c.alias for c in kinds))
+            raise ParameterError(f"{column.sql()} is no column of the tables in FROM: {aliases}")
+        column.replace(column_of(found))
     inner: exp.Expr = holder.this
     return inner
 
 
-def _closable(
-    part: Formula, kinds: dict[Cell, ColumnType]
-) -> tuple[tuple[Cell, ...], tuple[exp.Expr, ...]] | None:
+def _closable(part: Formula, kinds: dict[Cell, ColumnType]) -> EqualCells | None:
     """The cells and constants that a conjunct makes equal, if it does and equality is transitive for their kind."""
     tree = getattr(part, "expression", None)
     if not isinstance(tree, exp.EQ):
@@ -213,8 +218,9 @@ def _closable(
         return None
     kind = kinds[cell_of(left)]
     if isinstance(right, exp.Column):
-        return ((cell_of(left), cell_of(right)), ()) if kinds[cell_of(right)] == kind else None
-    return ((cell_of(left),), (right,)) if _is_constant(right, kind) else None
+        cells = (cell_of(left), cell_of(right))
+        return EqualCells(cells, (), kind) if kinds[cells[1]] == kind else None
+    return EqualCells((cell_of(left),), (right,), kind) if _is_constant(right, kind) else None
 
 
 def _is_constant(tree: exp.Expr, kind: ColumnType) -> bool:
@@ -233,12 +239,14 @@ def _is_constant(tree: exp.Expr, kind: ColumnType) -> bool:
     return False
 
 
-def _closed(
-    pairs: list[tuple[tuple[Cell, ...], tuple[exp.Expr, ...]]], kinds: dict[Cell, ColumnType]
-) -> Iterator[EqualCells]:
-    cells = sorted(set(chain.from_iterable(found for found, _ in pairs)))
+def _closed(equalities: Sequence[EqualCells]) -> tuple[EqualCells, ...]:
+    """Classes that share a cell become one."""
+    cells = sorted({cell for equals in equalities for cell in equals.cells})
     number = {cell: i for i, cell in enumerate(cells)}
-    for group in connected(range(len(cells)), [{number[cell] for cell in found} for found, _ in pairs]):
+    classes = []
+    for group in connected(range(len(cells)), [{number[c] for c in equals.cells} for equals in equalities]):
         members = tuple(cells[i] for i in sorted(group))
-        constants = chain.from_iterable(given for found, given in pairs if found[0] in members)
-        yield EqualCells(members, tuple(dict.fromkeys(constants)), kinds[members[0]])
+        here = [equals for equals in equalities if equals.cells[0] in members]
+        constants = tuple(dict.fromkeys(constant for equals in here for constant in equals.constants))
+        classes.append(EqualCells(members, constants, here[0].kind))
+    return tuple(classes)

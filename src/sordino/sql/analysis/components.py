@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sordino.sql.analysis.closure import (
-    NormalForm,
-    connected,
-    equality_neighbours,
-    is_column_equality,
-    normal_form,
-)
+from sordino.sql.analysis.closure import NormalForm, connected, is_column_equality
 from sordino.sql.analysis.formula import ROW
-from sordino.sql.question import JoinQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +21,38 @@ class Cluster:
         return tuple(j for component in self.components for j in component)
 
 
-def components(question: JoinQuestion, form: NormalForm) -> list[tuple[int, ...]]:
-    """Positions outside the row that the conditions join without it.
+def components(
+    form: NormalForm, positions: Sequence[int], neighbours: Sequence[frozenset[int]]
+) -> list[tuple[int, ...]]:
+    """Sets of positions that the conditions join without the row.
+
+    ``neighbours``: `equality_neighbours` of the whole question.
 
     An equality through a cell of the row does not join: for one row it is an equality with a constant. A condition
     that is no equality joins two positions only if no chain of equalities joins them in the whole question: then the
     question itself must compare all their pairs, otherwise it never does and neither shall we. What is not joined is
     counted as if everything met, which is an upper bound with the same growth.
     """
-    place = {form.occurrences[j].alias: j for j in form.others}
-    whole = equality_neighbours(normal_form(question))
+    place = {form.occurrences[j].alias: j for j in positions}
     links: list[set[int]] = []
     for number, equals in enumerate(form.classes):
         if not equals.constants and not form.ties_the_row(number):
             links.append({place[cell.alias] for cell in equals.cells if cell.alias in place})
     for part in form.parts:
         aliases = {cell.alias for cell in part.cells}
-        positions = {place[alias] for alias in aliases if alias != ROW}
-        if ROW in aliases or len(positions) != 2:
+        if ROW in aliases or len(aliases) != 2 or not aliases <= place.keys():
             continue
-        if is_column_equality(part) or not any(positions <= group for group in whole):
-            links.append(positions)
-    return [tuple(sorted(group)) for group in connected(form.others, links)]
+        both = {place[alias] for alias in aliases}
+        if is_column_equality(part) or not any(both <= group for group in neighbours):
+            links.append(both)
+    return [tuple(sorted(group)) for group in connected(positions, links)]
 
 
-def clusters(question: JoinQuestion, form: NormalForm) -> list[Cluster]:
+def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]]) -> list[Cluster]:
     """Components by decreasing key; each joins the first whose key contains its own."""
     keys = {
         component: frozenset(number for number, _ in form.keys(component))
-        for component in components(question, form)
+        for component in components(form, form.others, neighbours)
     }
     found: list[list[tuple[int, ...]]] = []
     for component in sorted(keys, key=lambda c: (-len(keys[c]), -len(c), c)):

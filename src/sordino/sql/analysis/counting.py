@@ -44,12 +44,15 @@ def largest(counts: exp.Select, column: str) -> exp.Select:
     return exp.select(exp.alias_(_largest(exp.column(column)), column)).from_(counts.subquery("counts"))
 
 
-def joined_by_key(form: NormalForm, component: Sequence[int], measure: Measure | None) -> exp.Select:
-    """How many combinations of rows at the positions go together per value of the key, or the sum of a measure's size.
+def joined_by(
+    form: NormalForm, component: Sequence[int], keys: Sequence[tuple[int, Cell]], measure: Measure | None
+) -> exp.Select:
+    """How many combinations of rows at the positions go together per value of some columns.
+
+    With a measure: the sum of its size over them.
 
     A table of which only one column matters is grouped by it first.
     """
-    keys = form.keys(component)
     condition = form.restricted(component)
     between = [part for part in condition.conjuncts() if len({c.alias for c in part.cells}) != 1]
     used = frozenset().union(*(part.cells for part in between)) | {cell for _, cell in keys}
@@ -105,7 +108,9 @@ def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Cou
     positions = cluster.positions
     tables = {f"sordino_n{j}": size_by_key(form, j) for j in positions}
     tables |= {
-        f"sordino_c{number}": joined_by_key(form, cluster.components[number], holder.get(number))
+        f"sordino_c{number}": joined_by(
+            form, cluster.components[number], form.keys(cluster.components[number]), holder.get(number)
+        )
         for number in counted
     }
     largest_sizes = [_scalar(f"sordino_n{j}", "n") for j in positions]
@@ -262,3 +267,18 @@ def frequency(form: NormalForm, position: int, cell: Cell | None) -> exp.Select:
     if cell is None:
         return rows
     return largest(rows.group_by(column_of(cell)), "n")
+
+
+def largest_join(form: NormalForm, component: Sequence[int]) -> exp.Select:
+    """T_E of a component: the largest number of combinations for one value of what ties it to the positions outside."""
+    names = form.aliases(component)
+    boundary = [
+        inside[0]
+        for equals in form.classes
+        if not equals.constants
+        and (inside := equals.inside(names))
+        and any(cell.alias not in names for cell in equals.cells)
+    ]
+    counts = joined_by(form, component, [(n, cell) for n, cell in enumerate(boundary)], None)
+    top = exp.alias_(exp.cast(_largest(exp.column("c")), "VARCHAR"), "c")
+    return exp.select(top).from_(counts.subquery("counts"), copy=False)

@@ -3,63 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
-from sordino.sql.analysis.closure import NormalForm, normal_form
+from sordino.sql.analysis.closure import NormalForm
 from sordino.sql.analysis.counting import frequency
 from sordino.sql.analysis.formula import Cell
-from sordino.sql.analysis.reader import Reader
+from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
-from sordino.sql.question import JoinQuestion
 
 # The column None stands for any value: its frequency is the number of rows.
-Frequencies = dict[Cell | None, Fraction]
+Frequencies = dict[Cell | None, int | Fraction]
 
 
-def elastic_bounds(question: JoinQuestion, reader: Reader, steps: Steps) -> dict[str, list[Fraction]]:
+@dataclass(frozen=True, slots=True)
+class Elastic:
     """Bounds from how often one value occurs in each join column, for all k on the lattice.
 
     After changes worth k a value occurs at most mf + k/G times. Joining A with B over a = b, with L and R the smallest
     mf of the columns available on either side, changes of one row spread as s = L·s_B + R·s_A + s_A·s_B, and
     frequencies as mf·R on the left, mf·L on the right.
 
-    **Guarantee**: as `pattern_bounds`; coarser, from one grouped count per join column.
+    **Guarantee**: as `Patterns`; coarser, from one grouped count per join column.
     **Source**: Johnson, Near, Song 2018 (FLEX), per changed table; no column is trusted to be unique. Several left-deep
     orders are followed and the smallest bound is taken at each k.
     **Numerics**: exact fractions.
     """
-    form = normal_form(question)
-    if form.impossible:
-        return {table: [Fraction(0)] * (steps.last + 1) for table in steps.tables}
-    found = [_frequencies(form, j, reader) for j in range(len(form.occurrences))]
-    orders = _orders(form)
-    result = {}
-    for table in steps.tables:
-        values = []
+
+    form: NormalForm
+    statements: tuple[dict[Cell | None, int], ...]
+
+    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int | Fraction]]:
+        """B_0, B_1, … per private table."""
+        if self.form.impossible:
+            return {table: [0] * (steps.last + 1) for table in steps.tables}
+        found: list[Frequencies] = [
+            {cell: reader.number(n) for cell, n in here.items()} for here in self.statements
+        ]
+        orders = _orders(self.form)
+        result: dict[str, list[int | Fraction]] = {table: [] for table in steps.tables}
         for step in range(steps.last + 1):
-            grown = [_grown(f, form, j, step * steps.unit) for j, f in enumerate(found)]
-            values.append(
-                min(_spread(form, grown, order, table) for order in orders) * question.measure.reach
-            )
-        result[table] = values
-    return result
+            grown = [_grown(f, self.form, j, step * steps.unit) for j, f in enumerate(found)]
+            for table, values in result.items():
+                least = min(_spread(self.form, grown, order, table) for order in orders)
+                values.append(least * self.form.measure.reach)
+        return result
 
 
-def _frequencies(form: NormalForm, position: int, reader: Reader) -> Frequencies:
-    alias = form.occurrences[position].alias
-    result: Frequencies = {None: Fraction(reader.number(frequency(form, position, None)))}
-    for equals in form.classes:
-        joins = len({cell.alias for cell in equals.cells}) > 1 and not equals.constants
-        for cell in equals.inside(frozenset({alias})) if joins else ():
-            result[cell] = Fraction(reader.number(frequency(form, position, cell)))
-    return result
+def elastic(form: NormalForm, asking: Asking) -> Elastic:
+    """What to ask."""
+    statements = []
+    for j, occurrence in enumerate(form.occurrences):
+        here: dict[Cell | None, int] = {None: asking.number_of(frequency(form, j, None))}
+        for equals in form.classes:
+            if len({cell.alias for cell in equals.cells}) > 1 and not equals.constants:
+                for cell in equals.inside(frozenset({occurrence.alias})):
+                    here[cell] = asking.number_of(frequency(form, j, cell))
+        statements.append(here)
+    return Elastic(form, tuple(statements))
 
 
 def _grown(frequencies: Frequencies, form: NormalForm, position: int, distance: Fraction) -> Frequencies:
     weight = form.occurrences[position].weight
     if weight is None:
         return frequencies
-    return {cell: value + distance / weight for cell, value in frequencies.items()}
+    rows = distance / weight
+    more = int(rows) if rows.denominator == 1 else rows
+    return {cell: value + more for cell, value in frequencies.items()}
 
 
 def _orders(form: NormalForm) -> list[tuple[int, ...]]:
@@ -78,13 +88,13 @@ def _orders(form: NormalForm) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(orders))
 
 
-def _spread(form: NormalForm, grown: list[Frequencies], order: Sequence[int], table: str) -> Fraction:
+def _spread(form: NormalForm, grown: list[Frequencies], order: Sequence[int], table: str) -> int | Fraction:
     """What one row of the table can change, joined in this order."""
     total: Frequencies = {}
-    stability = Fraction(0)
+    stability: int | Fraction = 0
     for j in order:
         occurrence = form.occurrences[j]
-        own = Fraction(occurrence.table == table and occurrence.private)
+        own = int(occurrence.table == table and occurrence.private)
         if not total:
             total, stability = dict(grown[j]), own
             continue

@@ -48,6 +48,15 @@ class Atom:
                 column.replace(through[cell].copy())
         return _folded(holder.this)
 
+    def renamed(self, names: Mapping[Cell, Cell]) -> Formula:
+        """With other names for some cells."""
+        if not self.cells & names.keys():
+            return self
+        holder = exp.Paren(this=self.expression.copy())
+        for column in list(holder.find_all(exp.Column)):
+            column.replace(column_of(names.get(cell_of(column), cell_of(column))))
+        return atom(holder.this)
+
     def conjuncts(self) -> tuple[Formula, ...]:
         """Itself."""
         return (self,)
@@ -72,13 +81,21 @@ class And:
         """What still holds whatever the unknown cells are: TRUE wherever the conjunction is TRUE."""
         return all_of(part.seen(known, through) for part in self.parts)
 
+    def renamed(self, names: Mapping[Cell, Cell]) -> Formula:
+        """With other names for some cells."""
+        return all_of(part.renamed(names) for part in self.parts)
+
     def conjuncts(self) -> tuple[Formula, ...]:
         """The parts."""
         return self.parts
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return exp.Paren(this=exp.and_(*(part.tree() for part in self.parts))) if self.parts else exp.true()
+        return (
+            exp.Paren(this=exp.and_(*(part.tree() for part in self.parts), copy=False))
+            if self.parts
+            else exp.true()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +113,21 @@ class Or:
         """What still holds whatever the unknown cells are: TRUE wherever the disjunction is TRUE."""
         return any_of(part.seen(known, through) for part in self.parts)
 
+    def renamed(self, names: Mapping[Cell, Cell]) -> Formula:
+        """With other names for some cells."""
+        return any_of(part.renamed(names) for part in self.parts)
+
     def conjuncts(self) -> tuple[Formula, ...]:
         """Itself."""
         return (self,)
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return exp.Paren(this=exp.or_(*(part.tree() for part in self.parts))) if self.parts else exp.false()
+        return (
+            exp.Paren(this=exp.or_(*(part.tree() for part in self.parts), copy=False))
+            if self.parts
+            else exp.false()
+        )
 
 
 Formula = Atom | And | Or

@@ -3,23 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from sordino.sql.analysis.closure import NormalForm, normal_form
+from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import Cluster, clusters, independent
-from sordino.sql.analysis.counting import Counting, counting, holds_measure
-from sordino.sql.analysis.formula import FALSE
+from sordino.sql.analysis.counting import counting, holds_measure
 from sordino.sql.analysis.growth import Numbers, added, grown, multiplied, pareto, whole_numbers
-from sordino.sql.analysis.reader import Reader
+from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
-from sordino.sql.question import JoinQuestion
 
 
-def pattern_bounds(
-    question: JoinQuestion, reader: Reader, steps: Steps, *, corner: bool = False
-) -> dict[str, Numbers]:
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A cluster: which statement counts it and where the numbers stand in its rows (seen, counts …, sizes …)."""
+
+    statement: int
+    counted: tuple[int, ...]
+    alone: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    def read(self, reader: Reader) -> tuple[Numbers, list[int]]:
+        """(cnt, n_1, …) of every value of the key that is met, and the largest n_j."""
+        rows = reader.rows(self.statement)
+        width = len(self.counted)
+        unseen = next(list(row[1 + width :]) for row in rows if row[0] == 0)
+        seen = [row[1:] for row in rows if row[0] == 1]
+        if not self.counted and len(self.positions) == 1:
+            seen = [tuple(unseen)]
+        table = whole_numbers(seen, width + len(self.positions))
+        factors = [*range(width), *(width + place for place in self.alone)]
+        counts = table[:, factors].astype(object).prod(axis=1, initial=1)
+        sizes = table[:, width:].astype(object)
+        return whole_numbers(np.column_stack([counts, sizes]).tolist(), 1 + len(self.positions)), unseen
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Clusters that share private tables: the first by its vectors, the others by their corners.
+
+    ``factor``: the most that one combination adds to the counts.
+    """
+
+    form: NormalForm
+    clusters: tuple[Met, ...]
+    factor: int
+
+    def bounds(self, reader: Reader, steps: Steps) -> Numbers:
+        """The most that a row meets here, for all k."""
+        vectors: Numbers = np.ones((1, 1), dtype=np.int64)
+        highest: list[int] = []
+        for cluster in self.clusters:
+            seen, unseen = cluster.read(reader)
+            highest += unseen
+            vectors = _combined(vectors, seen)
+        tables, costs = steps.budgets(self.form, [j for c in self.clusters for j in c.positions])
+        default = whole_numbers([highest], len(highest))
+        none = np.zeros(1, dtype=np.int64)
+        best = grown(none, default, tables, costs, factor=self.factor, steps=steps.last)
+        if len(vectors):
+            kept = pareto(vectors)
+            met = grown(kept[:, 0], kept[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
+            best = np.maximum(best, met)
+        return best
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """A row that sits exactly at some positions: groups that grow apart, and what each combination adds at most."""
+
+    groups: tuple[Group, ...]
+    factor: int
+
+    def bounds(self, reader: Reader, steps: Steps) -> Numbers:
+        """The most that the row changes, for all k."""
+        total: Numbers = np.full(steps.last + 1, self.factor, dtype=np.int64)
+        for group in self.groups:
+            total = multiplied(total, group.bounds(reader, steps))
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
     """Bounds on what one row of each private table can change, k changes away, for all k on the lattice.
 
     A row that is added changes the answer by the sum, over the non-empty sets X of positions of its table, of the
@@ -34,18 +101,35 @@ def pattern_bounds(
     **Requires**: nothing of the data; keys that are declared unique are not trusted, since a neighbour may break them.
     **Source**: NAPLES report §3.3.7.3 with its two repairs (unobtained patterns, one budget per table), and the jump
     of a row in place of the slope. Components that share no private table grow apart and are multiplied.
-    ``corner``: the largest cnt with the largest n_j, which needs fewer joins and is never smaller.
     **Numerics**: exact whole numbers.
     """
-    result = {}
-    for table in steps.tables:
-        copies = [j for j, o in enumerate(question.occurrences) if o.table == table]
-        parts = [
-            exposed(normal_form(question, at), question, reader, steps, corner=corner)
-            for at in non_empty_subsets(copies)
-        ]
-        result[table] = added(parts, steps.last)
-    return result
+
+    exposures: dict[str, tuple[Exposure, ...]]
+
+    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int]]:
+        """B_0, B_1, … per private table."""
+        return {
+            table: added([e.bounds(reader, steps) for e in exposures], steps.last).tolist()
+            for table, exposures in self.exposures.items()
+        }
+
+
+def patterns(form: NormalForm, asking: Asking, *, corner: bool = False) -> Patterns:
+    """What to ask; ``corner``: the largest cnt with the largest n_j, fewer joins and never a smaller bound."""
+    neighbours = equality_neighbours(form)
+    copies: dict[str, list[int]] = {}
+    for j, occurrence in enumerate(form.occurrences):
+        if occurrence.private:
+            copies.setdefault(occurrence.table, []).append(j)
+    exposures = {
+        table: tuple(
+            exposure
+            for at in non_empty_subsets(positions)
+            if (exposure := _exposure(form.with_row_at(at), neighbours, asking, corner=corner)) is not None
+        )
+        for table, positions in copies.items()
+    }
+    return Patterns(exposures)
 
 
 def non_empty_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
@@ -53,76 +137,33 @@ def non_empty_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
     return [chosen for size in range(1, len(items) + 1) for chosen in combinations(items, size)]
 
 
-def exposed(
-    form: NormalForm, question: JoinQuestion, reader: Reader, steps: Steps, *, corner: bool
-) -> Numbers:
-    """The most that a row sitting exactly at ``form.at`` meets, for all k."""
-    reach = question.measure.reach
-    nothing = np.zeros(steps.last + 1, dtype=np.int64)
-    if form.impossible or form.restricted(()) == FALSE:
-        return nothing
-    if any(form.restricted((j,)) == FALSE for j in form.others):
-        return nothing
-    total = whole_numbers([[1]] * (steps.last + 1), 1)[:, 0]
-    summed = False
-    for group in independent(form, clusters(question, form)):
-        mine = any(holds_measure(form, component) for cluster in group for component in cluster.components)
-        summed |= mine
-        total = multiplied(
-            total, _group(form, group, reader, steps, factor=reach if mine else 1, corner=corner)
-        )
-    if not summed:
-        total = multiplied(total, whole_numbers([[reach]] * (steps.last + 1), 1)[:, 0])
-    return total
+def _exposure(
+    form: NormalForm, neighbours: Sequence[frozenset[int]], asking: Asking, *, corner: bool
+) -> Exposure | None:
+    """None if the conditions let no row sit at these positions."""
+    if form.impossible:
+        return None
+    groups, factor = [], form.measure.reach
+    for group in independent(form, clusters(form, neighbours)):
+        mine = 1
+        if any(holds_measure(form, component) for cluster in group for component in cluster.components):
+            mine, factor = factor, 1
+        met = tuple(_met(form, c, asking, corner=corner or number > 0) for number, c in enumerate(group))
+        groups.append(Group(form, met, mine))
+    return Exposure(tuple(groups), factor)
 
 
-def _group(
-    form: NormalForm, group: list[Cluster], reader: Reader, steps: Steps, *, factor: int, corner: bool
-) -> Numbers:
-    """Clusters with a private table in common: the first by its vectors, the others by their corners."""
-    positions = [j for cluster in group for j in cluster.positions]
-    vectors: Numbers = np.ones((1, 1), dtype=np.int64)
-    highest: list[int] = []
-    for number, cluster in enumerate(group):
-        asked = counting(form, cluster, corner=corner or number > 0)
-        seen, unseen = _vectors(asked, cluster, reader)
-        highest += unseen
-        vectors = _combined(vectors, seen)
-    tables, costs = steps.budgets(form, positions)
-    default = whole_numbers([highest], len(positions))
-    best = grown(np.zeros(1, dtype=np.int64), default, tables, costs, factor=factor, steps=steps.last)
-    if len(vectors):
-        kept = pareto(vectors)
-        seen_best = grown(kept[:, 0], kept[:, 1:], tables, costs, factor=factor, steps=steps.last)
-        best = np.maximum(best, seen_best)
-    return best
-
-
-def _vectors(asked: Counting, cluster: Cluster, reader: Reader) -> tuple[Numbers, list[int]]:
-    """(cnt, n_1, …) of every value of the key that is met, and the largest n_j."""
-    rows = reader.rows(asked.statement)
-    width = len(asked.counted)
-    unseen = next(list(row[1 + width :]) for row in rows if row[0] == 0)
-    seen = [row[1:] for row in rows if row[0] == 1]
-    if not asked.counted and len(asked.positions) == 1:
-        seen = [tuple(unseen)]
-    alone = [
-        width + asked.positions.index(component[0])
+def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, corner: bool) -> Met:
+    asked = counting(form, cluster, corner=corner)
+    alone = tuple(
+        asked.positions.index(component[0])
         for number, component in enumerate(cluster.components)
         if number not in asked.counted
-    ]
-    table = whole_numbers(seen, width + len(asked.positions))
-    factors = table[:, [*range(width), *alone]].astype(object)
-    counts = factors.prod(axis=1) if len(factors) else factors.sum(axis=1)
-    vectors = np.concatenate([counts[:, None], table[:, width:].astype(object)], axis=1)
-    return whole_numbers(vectors.tolist(), 1 + len(asked.positions)), unseen
+    )
+    return Met(asking.number_of(asked.statement), asked.counted, alone, asked.positions)
 
 
 def _combined(one: Numbers, two: Numbers) -> Numbers:
     """All pairs: counts multiplied, sizes side by side."""
-    rows = [
-        [int(a[0]) * int(b[0]), *map(int, a[1:]), *map(int, b[1:])]
-        for a in one.tolist()
-        for b in two.tolist()
-    ]
+    rows = [[a[0] * b[0], *a[1:], *b[1:]] for a in one.tolist() for b in two.tolist()]
     return whole_numbers(rows, one.shape[1] + two.shape[1] - 1)

@@ -10,25 +10,41 @@ from sqlglot import exp
 from sordino.engines import Snapshot
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The statements that a plan asks, each once."""
+
+    found: dict[exp.Expr, int] = field(default_factory=dict)
+
+    def number_of(self, statement: exp.Expr) -> int:
+        """The place of the statement among all that are asked."""
+        return self.found.setdefault(statement, len(self.found))
+
+    def statements(self) -> tuple[exp.Expr, ...]:
+        """In the order in which they were met."""
+        return tuple(self.found)
+
+
 @dataclass(slots=True, repr=False)
 class Reader:
-    """Asks a snapshot, and remembers what was asked: the same statement is not run twice.
+    """Asks a snapshot; the same statement is not run twice.
 
     A statement may give numbers as text: those that 64 bits might not hold.
     """
 
     snapshot: Snapshot
-    asked: dict[exp.Expr, list[tuple[int, ...]]] = field(default_factory=dict)
+    statements: tuple[exp.Expr, ...]
+    answers: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
 
-    def rows(self, statement: exp.Expr) -> list[tuple[int, ...]]:
-        """The rows of whole numbers that the statement gives; rows with a NULL are left out."""
-        if statement not in self.asked:
-            self.asked[statement] = _numbers(self.snapshot.aggregate(statement))
-        return self.asked[statement]
+    def rows(self, number: int) -> list[tuple[int, ...]]:
+        """The rows of whole numbers that a statement gives; rows with a NULL are left out."""
+        if number not in self.answers:
+            self.answers[number] = _numbers(self.snapshot.aggregate(self.statements[number]))
+        return self.answers[number]
 
-    def number(self, statement: exp.Expr) -> int:
-        """The one number that the statement gives; 0 for NULL."""
-        rows = self.rows(statement)
+    def number(self, number: int) -> int:
+        """The one number that a statement gives; 0 for NULL."""
+        rows = self.rows(number)
         return rows[0][0] if rows else 0
 
 
