@@ -10,7 +10,7 @@ from typing import Any
 from sordino.core import SordinoError
 from sordino.curator.answer_table import answer_value, exact_cells, plain
 from sordino.curator.measured import Measured, measure_all, recorded
-from sordino.curator.plan import AnswerPlan, make_plan
+from sordino.curator.plan import AnswerPlan
 from sordino.engines import Engine
 from sordino.sql.analysis import Analysis
 
@@ -25,7 +25,7 @@ def explanation(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
     others = _other_plans(plan)
     betas = tuple(sorted({beta for other in others for noise in other.noises for beta in noise.betas}))
     with recorded(engine) as snapshot:
-        measured = measure_all(snapshot, plan, betas=betas, dialect=engine.dialect)
+        measured = measure_all(snapshot, plan, betas=betas)
     exact = exact_cells({(cell.group, cell.measure): cell.exact for cell in measured})
     return {
         "warning": NOT_PRIVATE,
@@ -100,9 +100,8 @@ def _other_plans(plan: AnswerPlan) -> list[AnswerPlan]:
     """The same question at other ε, where they can be paid for."""
     plans = []
     for factor in _TIMES_EPSILON:
-        options = replace(plan.options, epsilon=plan.options.epsilon * factor)
         try:
-            plans.append(make_plan(plan.statement, options, plan.guarantee.distance))
+            plans.append(plan.at_epsilon(plan.options.epsilon * factor))
         except SordinoError:  # a δ that no noise can use at this ε
             continue
     return plans

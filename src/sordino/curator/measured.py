@@ -13,7 +13,7 @@ from sqlglot import exp
 from sordino.curator.plan import AnswerPlan, Group
 from sordino.engines import Engine, Snapshot
 from sordino.sensitivity import SmoothBound
-from sordino.sql.analysis import Analysis, analyse
+from sordino.sql.analysis import Analysis
 from sordino.sql.answer import exact_answers
 
 
@@ -58,21 +58,15 @@ def recorded(engine: Engine) -> Iterator[Recorder]:
         yield Recorder(snapshot, engine.dialect)
 
 
-def measure_all(
-    snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...] = (), dialect: str = "duckdb"
-) -> list[Measured]:
+def measure_all(snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...] = ()) -> list[Measured]:
     """Every cell of a plan inside one snapshot; each group is analysed with its own rows alone.
 
-    ``betas``: further β at which the owner wants the bounds. ``dialect``: of the statements that an analysis shows.
+    ``betas``: further β at which the owner wants the bounds.
     """
     exact = exact_answers(snapshot, plan.statement)
-    names = plan.analyses
     measured = []
-    for group, measure in plan.cells():
+    for (group, measure), reading in zip(plan.cells(), plan.readings, strict=True):
         needed = (*plan.noises[measure].betas, *betas)
-        analysis = None
-        if needed:
-            question = plan.statement.question(group, measure)
-            analysis = analyse(question, snapshot, beta=min(needed), analyses=names, dialect=dialect)
+        analysis = reading.read(snapshot, beta=min(needed)) if needed else None
         measured.append(Measured(group, measure, exact[group][measure], analysis))
     return measured

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
-from sordino.curator.rehearsal import least_beta
 from sordino.sql.analysis import DEFAULT
-from sordino.sql.question import Statement
+from sordino.sql.analysis import Plan as AnalysisPlan
+from sordino.sql.analysis import plan as plan_analysis
+from sordino.sql.analysis.steps import steps_to_follow
+from sordino.sql.question import JoinQuestion, Statement
 
 NOISES = ("cauchy", "laplace")
 Group = tuple[Any, ...]
@@ -74,7 +77,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlan:
-    """One noise per measure, and the guarantee of all cells together.
+    """One noise per measure, one analysis per number, and the guarantee of all cells together.
 
     **Guarantee**: every measure of every group is a release of its own with ``noises[measure]``, which costs
     a share of (ε, δ). Measures share the budget evenly (sequential composition). Groups take all of it each
@@ -86,13 +89,9 @@ class AnswerPlan:
     statement: Statement
     options: Options
     noises: tuple[CellNoise, ...]
+    readings: tuple[AnalysisPlan, ...]
     shares: int
     guarantee: Guarantee
-
-    @property
-    def analyses(self) -> tuple[str, ...]:
-        """The analyses that bound the sensitivity: a public choice."""
-        return self.options.analyses or DEFAULT
 
     @property
     def mechanism(self) -> str:
@@ -101,24 +100,38 @@ class AnswerPlan:
 
     def cells(self) -> list[tuple[Group, int]]:
         """Every group with every measure, in the order in which they are answered."""
-        count = len(self.statement.measures)
-        return [(group, measure) for group in self.statement.groups() for measure in range(count)]
+        return cells_of(self.statement)
 
     def composition(self) -> str:
         """How the budget is divided, in words."""
-        groups, measures = len(self.statement.groups()), len(self.statement.measures)
-        words = []
-        if measures > 1:
-            words.append(f"{measures} aggregates share the budget evenly")
-        if groups > 1 and self.statement.partitions:
-            words.append(f"{groups} groups each take all of it (they partition the rows)")
-        elif groups > 1:
-            words.append(f"{groups} groups share the budget evenly (a row may be in several)")
-        return "; ".join(words) or "one number takes the whole budget"
+        return composition(self.statement)
+
+    def at_epsilon(self, epsilon: Fraction) -> AnswerPlan:
+        """The same question for another ε."""
+        options = replace(self.options, epsilon=epsilon)
+        return plan_with(self.statement, options, self.guarantee.distance, self.readings)
+
+
+def cells_of(statement: Statement) -> list[tuple[Group, int]]:
+    """Every group with every measure."""
+    return [(group, measure) for group in statement.groups() for measure in range(len(statement.measures))]
 
 
 def make_plan(statement: Statement, options: Options, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
+    names = options.analyses or DEFAULT
+    readings = tuple(
+        plan_analysis(statement.question(group, measure), analyses=names)
+        for group, measure in cells_of(statement)
+    )
+    return plan_with(statement, options, distance, readings)
+
+
+def plan_with(
+    statement: Statement, options: Options, distance: Distance, readings: tuple[AnalysisPlan, ...]
+) -> AnswerPlan:
+    """The same where the statements of the analyses are known already: they do not depend on ε and δ."""
+    names = options.analyses or DEFAULT
     private = [occurrence for occurrence in statement.join.occurrences if occurrence.private]
     if not private:
         raise UnsupportedError(
@@ -141,19 +154,39 @@ def make_plan(statement: Statement, options: Options, distance: Distance) -> Ans
         noises = tuple(constant_noise(measure.reach, epsilon, weights) for measure in statement.measures)
     else:
         noise = _smooth(options, epsilon, delta, weights)
-        question = statement.question(groups[0], 0)
-        noises = (noise.from_beta(least_beta(question, noise.betas, options.analyses or DEFAULT)),) * len(
-            statement.measures
-        )
+        noises = (noise.from_beta(_least_beta(statement.join, noise.betas)),) * len(statement.measures)
     spent = options.delta if any(noise.uses_delta for noise in noises) else Fraction(0)
-    plan = AnswerPlan(statement, options, noises, shares, Guarantee(distance, "", epsilon=0.0))
-    theorem = noises[0].theorem
-    if not constant:
-        theorem += f"; bound by {', '.join(plan.analyses)}"
+    theorem = noises[0].theorem if constant else f"{noises[0].theorem}; bound by {', '.join(names)}"
     if shares > 1 or len(groups) > 1:
-        theorem = f"{theorem}; {plan.composition()}"
+        theorem = f"{theorem}; {composition(statement)}"
     guarantee = Guarantee(distance, theorem, epsilon=_written(options.epsilon), delta=_written(spent))
-    return AnswerPlan(statement, options, noises, shares, guarantee)
+    return AnswerPlan(statement, options, noises, readings, shares, guarantee)
+
+
+def composition(statement: Statement) -> str:
+    """How the budget is divided, in words."""
+    groups, measures = len(statement.groups()), len(statement.measures)
+    words = []
+    if measures > 1:
+        words.append(f"{measures} aggregates share the budget evenly")
+    if groups > 1 and statement.partitions:
+        words.append(f"{groups} groups each take all of it (they partition the rows)")
+    elif groups > 1:
+        words.append(f"{groups} groups share the budget evenly (a row may be in several)")
+    return "; ".join(words) or "one number takes the whole budget"
+
+
+def _least_beta(join: JoinQuestion, betas: tuple[float, ...]) -> float:
+    """The smallest β of a grid at which the join can be analysed; the others do without the smaller ones.
+
+    A small β has to follow more distances than may be followed, which the tables and their weights decide.
+    """
+    for beta in betas[:-1]:
+        with suppress(UnsupportedError):
+            steps_to_follow(join, beta)
+            return beta
+    steps_to_follow(join, betas[-1])
+    return betas[-1]
 
 
 def _smooth(options: Options, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]) -> GridNoise:

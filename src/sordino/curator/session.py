@@ -107,7 +107,7 @@ class Session:
         failure = ""
         try:
             with self._curator._engine.snapshot() as snapshot:
-                measured = measure_all(snapshot, plan, dialect=self._curator._engine.dialect)
+                measured = measure_all(snapshot, plan)
             cells = {
                 (cell.group, cell.measure): plan.noises[cell.measure].draw(cell.exact, cell.bound)
                 for cell in measured

@@ -1,0 +1,224 @@
+"""`sordino query`, `explain` and `policy` on a folder of CSV files: answers, exit codes, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import duckdb
+import pytest
+
+from sordino.ledger import Ledger
+from sordino.sql.policy import Policy
+
+JOIN = "SELECT COUNT(*) FROM orders JOIN items ON orders.id = items.order_id"
+POLICY = """
+version: 1
+dataset: shop
+tables:
+  orders:
+    columns:
+      id: integer
+      city: {type: text, domain: [Rome, Oslo, Lima]}
+  items:
+    columns:
+      order_id: integer
+      price: {type: integer, bounds: [0, 20]}
+budgets:
+  ann: {epsilon: 1, delta: 1e-6}
+  bob: {epsilon: 0.5}
+"""
+SENTINEL = "sentinel90210"
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    cities = ("Rome", "Oslo", SENTINEL)
+    (folder / "orders.csv").write_text("id,city\n" + "".join(f"{i},{cities[i % 3]}\n" for i in range(40)))
+    (folder / "items.csv").write_text("order_id,price\n" + "".join(f"{i % 40},{i % 9}\n" for i in range(200)))
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    return tmp_path
+
+
+def ask(
+    sordino,
+    *more,
+    sql=JOIN,
+    target="shop",
+    policy="policy.yaml",
+    ledger="shop.ledger",
+    analyst="ann",
+    epsilon="0.25",
+):
+    return sordino(
+        "query", target, sql, "--policy", policy, "--ledger", ledger, "--analyst", analyst, "--epsilon", epsilon, *more
+    )  # fmt: skip
+
+
+def test_a_join_is_answered_with_its_guarantee_and_what_is_left(sordino, shop):
+    result = ask(sordino)
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
+    assert int(lines[0]) is not None
+    assert "ε = 0.25 for one row added or removed" in lines[1]
+    assert lines[2] == "budget of ann: epsilon 0.75, delta 0.000001 left of epsilon 1, delta 0.000001"
+
+
+def test_json_is_one_document_with_the_budget(sordino, shop):
+    result = ask(sordino, "--json", "--error-share", "0.2")
+    content = json.loads(result.out)
+    assert content["guarantee"]["epsilon"] == 0.25
+    assert content["error"] > 0
+    assert content["budget"]["left"]["epsilon"] == "0.75"
+    assert content["private"]
+
+
+def test_groups_are_printed_as_a_table(sordino, shop):
+    result = ask(sordino, sql="SELECT city, COUNT(*) AS n FROM orders GROUP BY city")
+    assert result.code == 0, result.err
+    assert [line.split()[0] for line in result.out.splitlines()[1:5]][-3:] == ["Rome", "Oslo", "Lima"]
+    assert SENTINEL not in result.out
+
+
+def test_sql_may_come_through_a_pipe(sordino, shop):
+    result = sordino(
+        "query", "shop", "-", "-p", "policy.yaml", "-l", "shop.ledger", "-a", "ann", "-e", "0.1", stdin=JOIN.encode()
+    )  # fmt: skip
+    assert result.code == 0, result.err
+
+
+def test_reuse_gives_the_same_answer_at_no_cost(sordino, shop):
+    first = json.loads(ask(sordino, "--json").out)
+    again = json.loads(ask(sordino, "--json", "--reuse").out)
+    assert first == again
+
+
+def test_a_database_file_is_a_target(sordino, shop):
+    with duckdb.connect("shop.duckdb") as connection:
+        connection.execute("CREATE TABLE orders AS SELECT i AS id, 'Rome' AS city FROM range(10) t(i)")
+        connection.execute("CREATE TABLE items AS SELECT i AS order_id, i AS price FROM range(10) t(i)")
+    for target in ("shop.duckdb", "duckdb://shop.duckdb", f"duckdb:///{shop}/shop.duckdb"):
+        result = ask(sordino, target=target, epsilon="0.1")
+        assert result.code == 0, result.err
+
+
+BAD = {
+    "syntax": ({"sql": "SELECT COUNT(* FROM orders"}, "line 1"),
+    "table": ({"sql": "SELECT COUNT(*) FROM order"}, "orders"),
+    "column": ({"sql": "SELECT COUNT(*) FROM orders WHERE citty = 'Rome'"}, "city"),
+    "clause": ({"sql": "SELECT DISTINCT city FROM orders"}, "DISTINCT"),
+    "bounds": ({"sql": "SELECT SUM(id) FROM orders"}, "bounds"),
+    "epsilon 0": ({"epsilon": "0"}, "epsilon must be > 0"),
+    "epsilon text": ({"epsilon": "much"}, "epsilon"),
+    "no such folder": ({"target": "shpo"}, "shpo"),
+    "scheme": ({"target": "duckbd:///x"}, "duckdb"),
+    "unreachable server": ({"target": "postgresql://nobody:secret@127.0.0.1:1/shop"}, "postgresql"),
+    "no database": ({"target": "policy.db"}, "not a database"),
+    "policy missing": ({"policy": "nowhere.yaml"}, "nowhere.yaml"),
+    "policy types": ({"policy": "wrong.yaml"}, "weight"),
+    "policy field": ({"policy": "field.yaml"}, "budgets"),
+    "exhausted": ({"epsilon": "1.5"}, "epsilon 1, delta 0.000001 is left"),
+    "nobody": ({"analyst": "eve"}, "no budget was granted"),
+    "ledger": ({"ledger": "policy.yaml"}, "ledger"),
+    "ledger folder": ({"ledger": "nowhere/shop.ledger"}, "folder"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_leaves_nothing(sordino, shop, case):
+    (shop / "wrong.yaml").write_text(POLICY.replace("orders:\n", "orders:\n    weight: heavy\n"))
+    (shop / "field.yaml").write_text(POLICY.replace("budgets:", "bugdets:"))
+    (shop / "policy.db").write_text("no database")
+    before = sorted(os.listdir(shop))
+    arguments, words = BAD[case]
+    result = ask(sordino, **arguments)
+    assert result.code == 2, (result.code, result.err)
+    assert result.out == ""
+    assert result.err.count("\n") == 1
+    assert words.lower() in result.err.lower()
+    assert "secret" not in result.err
+    assert SENTINEL not in result.err
+    assert sorted(os.listdir(shop)) == before
+
+
+def test_an_exhausted_budget_says_what_is_left_of_the_own_account_only(sordino, shop):
+    assert ask(sordino, analyst="bob", epsilon="0.5").code == 0
+    result = ask(sordino, analyst="bob", epsilon="0.1")
+    assert result.code == 2
+    assert "epsilon 0 is left of the budget of 'bob'" in result.err
+    assert "ann" not in result.err
+    with Ledger.open("shop.ledger", create=False) as ledger:
+        assert ledger.account("shop", "ann").spent.loss == 0
+
+
+def test_explain_shows_the_owner_the_exact_answer_and_spends_nothing(sordino, shop):
+    before = sorted(os.listdir(shop))
+    result = sordino("explain", "shop", JOIN, "--policy", "policy.yaml", "--epsilon", "1")
+    assert result.code == 0, result.err
+    assert result.out.startswith("NOT PRIVATE")
+    assert "exact answer: 200" in result.out
+    assert "unbounded" in result.out
+    facts = json.loads(sordino("explain", "shop", JOIN, "-p", "policy.yaml", "-e", "1", "--json").out)
+    assert facts["exact"] == 200
+    assert sorted(os.listdir(shop)) == before
+
+
+def test_explain_of_groups_prints_a_table(sordino, shop):
+    result = sordino(
+        "explain",
+        "shop",
+        "SELECT city, COUNT(*) AS n FROM orders GROUP BY city",
+        "-p",
+        "policy.yaml",
+        "-e",
+        "1",
+    )
+    assert result.code == 0, result.err
+    assert "partition" in result.out
+
+
+def test_a_first_policy_loads_as_it_is_written(sordino, shop):
+    result = sordino("policy", "init", "shop", "-o", "first.yaml")
+    assert result.code == 0, result.err
+    text = (shop / "first.yaml").read_text()
+    assert SENTINEL not in text
+    assert "Rome" not in text
+    loaded = Policy.load(shop / "first.yaml")
+    assert set(loaded.tables) == {"orders", "items"}
+    assert all(table.private for table in loaded.tables.values())
+    assert sordino("policy", "check", "shop", "first.yaml").code == 0
+    assert sordino("policy", "init", "shop", "-o", "first.yaml").code == 2
+    assert sordino("policy", "init", "shop", "-o", "first.yaml", "--force").code == 0
+
+
+def test_a_first_policy_of_a_database_has_no_types_and_awkward_names_in_quotes(sordino, shop):
+    with duckdb.connect("odd.duckdb") as connection:
+        connection.execute(
+            'CREATE TABLE "no" ("yes: no" BIGINT, "2nd" DOUBLE, "ünï" VARCHAR, list BIGINT[], "a#b" DATE)'
+        )
+    result = sordino("policy", "init", "odd.duckdb")
+    assert result.code == 0, result.err
+    loaded = Policy.load(result.out)
+    assert loaded.dataset == "odd"
+    assert list(loaded.tables["no"].columns) == ["yes: no", "2nd", "ünï", "list", "a#b"]
+    (shop / "odd.yaml").write_text(result.out)
+    assert sordino("policy", "check", "odd.duckdb", "odd.yaml").code == 0
+
+
+def test_policy_check_names_what_does_not_fit(sordino, shop):
+    (shop / "wrong.yaml").write_text(POLICY.replace("  items:", "  itmes:"))
+    result = sordino("policy", "check", "shop", "wrong.yaml")
+    assert result.code == 2
+    assert "did you mean 'items'" in result.err
+    content = json.loads(sordino("policy", "check", "shop", "policy.yaml", "--json").out)
+    assert content["private"] == ["items", "orders"]
+    assert content["distance"] == "one row added or removed"
+
+
+def test_commands_without_a_word_show_their_help(sordino, shop):
+    assert "init" in sordino("policy").out
+    for command in ("query", "explain"):
+        assert "Examples" in sordino(command, "--help").out

@@ -1,0 +1,520 @@
+"""Curator and sessions: budgets, reuse, errors that tell nothing, one snapshot, and the order of paying and telling."""
+
+from __future__ import annotations
+
+import re
+import traceback
+
+import duckdb
+import pytest
+
+import sordino as sd
+from sordino.engines import connect as connect_engine
+from sordino.ledger import Ledger, Limit
+from sordino.testing import seeded
+
+JOIN = "SELECT COUNT(*) FROM orders JOIN items ON orders.id = items.order_id"
+SENTINEL = 987654321
+
+
+def policy(**changes):
+    content = {
+        "version": 1,
+        "dataset": "shop",
+        "tables": {
+            "orders": {
+                "columns": {
+                    "city": {"domain": ["Rome", "Oslo", "Lima"]},
+                    "amount": {"bounds": [0, 100], "granularity": "0.5"},
+                }
+            },
+            "items": {"columns": {"price": {"bounds": [0, 20]}}},
+            "places": {"private": False},
+        },
+        "budgets": {"ann": {"epsilon": 2, "delta": 1e-6}, "bob": {"epsilon": 1}},
+    }
+    return content | changes
+
+
+@pytest.fixture
+def shop():
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE orders (id BIGINT, city VARCHAR, amount DOUBLE);"
+        "CREATE TABLE items (order_id BIGINT, price BIGINT);"
+        "CREATE TABLE places (city VARCHAR, continent VARCHAR);"
+        "INSERT INTO orders SELECT i, CASE i % 2 WHEN 0 THEN 'Rome' ELSE 'Oslo' END, i FROM range(60) t(i);"
+        "INSERT INTO items SELECT i % 60, i % 7 FROM range(300) t(i);"
+        "INSERT INTO places VALUES ('Rome', 'Europe'), ('Oslo', 'Europe'), ('Lima', 'America')"
+    )
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def curator(shop):
+    with sd.connect(shop, policy=policy()) as opened:
+        yield opened
+
+
+def test_a_join_is_counted_near_its_exact_answer(curator):
+    with seeded(1):
+        release = curator.session("ann").query(JOIN, 1.0)
+    assert abs(release.value - 300) < 200
+    assert isinstance(release.value, int)
+    assert release.guarantee.epsilon == 1.0
+    assert release.guarantee.delta == 0
+    assert str(release.guarantee.distance) == "one row added or removed"
+    assert "patterns" in release.guarantee.theorem
+    assert release.mechanism == "cauchy noise"
+    assert release.error is None
+
+
+def test_a_delta_makes_it_laplace_noise(curator):
+    release = curator.session("ann").query(JOIN, 1.0, 1e-6)
+    assert release.mechanism == "laplace noise"
+    assert release.guarantee.delta == 1e-6
+
+
+def test_cauchy_noise_and_single_tables_leave_the_delta_unspent(curator):
+    session = curator.session("ann")
+    assert session.query(JOIN, 0.5, 1e-6, noise="cauchy").guarantee.delta == 0
+    assert session.query("SELECT COUNT(*) FROM orders", 0.5, 1e-6).guarantee.delta == 0
+    assert session.budget().left.delta == session.budget().limit.amount.delta
+
+
+def test_one_table_gets_discrete_laplace_noise_and_a_public_error(curator):
+    release = curator.session("ann").query("SELECT COUNT(*) FROM orders", 1.0)
+    assert release.mechanism == "discrete_laplace noise"
+    assert release.error == 3
+
+
+def test_an_error_bar_is_paid_from_the_same_epsilon(curator):
+    session = curator.session("ann")
+    release = session.query(JOIN, 1.0, error_share=0.2)
+    assert release.error > 0
+    assert session.budget().spent.loss == 1
+
+
+def test_sums_come_in_whole_steps_of_the_policy(curator):
+    value = curator.session("ann").query("SELECT SUM(amount) FROM orders", 1.0).value
+    assert isinstance(value, float)
+    assert value * 2 == int(value * 2)
+    assert isinstance(curator.session("ann").query("SELECT SUM(price) FROM items", 1.0).value, int)
+
+
+def test_groups_come_as_rows_and_empty_ones_too(curator):
+    release = curator.session("ann").query("SELECT city, COUNT(*) AS n FROM orders GROUP BY city", 1.0)
+    assert [row["city"] for row in release.value] == ["Rome", "Oslo", "Lima"]
+    assert all(isinstance(row["n"], int) for row in release.value)
+    assert "partition" in release.guarantee.theorem
+
+
+def test_groups_of_a_public_table_are_its_values(curator):
+    release = curator.session("ann").query(
+        "SELECT places.continent, COUNT(*) AS n FROM orders JOIN places ON orders.city = places.city "
+        "GROUP BY places.continent",
+        1.0,
+    )
+    assert [row["continent"] for row in release.value] == ["America", "Europe"]
+
+
+def test_average_is_a_quotient_within_the_bounds(curator):
+    with seeded(3):
+        release = curator.session("ann").query("SELECT AVG(amount) AS mean FROM orders", 2.0)
+    assert 0 <= release.value <= 100
+    with pytest.raises(sd.UnsupportedError, match="AVG"):
+        curator.session("bob").query("SELECT AVG(amount) FROM orders", 1.0, error_share=0.1)
+
+
+def test_several_aggregates_come_as_one_row_with_their_errors(curator):
+    release = curator.session("ann").query(
+        "SELECT COUNT(*) AS n, SUM(price) AS total FROM items", 1.0, error_share=0.1
+    )
+    assert list(release.value[0]) == ["n", "n_error", "total", "total_error"]
+    assert release.error == max(release.value[0]["n_error"], release.value[0]["total_error"])
+
+
+def test_non_negative_moves_counts_and_not_signed_sums(curator):
+    sql = "SELECT COUNT(*) FROM orders WHERE city = 'Lima'"
+    with seeded(5):
+        values = [curator.session("ann").query(sql, 0.01, non_negative=True).value for _ in range(20)]
+    assert min(values) == 0 < max(values)
+
+
+# --- budgets
+
+
+def test_exhaustion_of_one_analyst_leaves_the_other(curator):
+    ann, bob = curator.session("ann"), curator.session("bob")
+    ann.query(JOIN, 2.0)
+    with pytest.raises(sd.BudgetError, match="epsilon 0, delta"):
+        ann.query(JOIN, 0.1)
+    assert bob.query(JOIN, 1.0).value is not None
+    with pytest.raises(sd.BudgetError):
+        bob.query(JOIN, 0.1)
+
+
+def test_the_cap_holds_over_all_analysts(shop):
+    with sd.connect(shop, policy=policy(cap={"epsilon": 1.5})) as curator:
+        curator.session("ann").query(JOIN, 1.0)
+        with pytest.raises(sd.BudgetError, match="cap"):
+            curator.session("bob").query(JOIN, 1.0)
+        assert curator.session("bob").query(JOIN, 0.5).guarantee.epsilon == 0.5
+
+
+def test_somebody_without_a_budget_is_refused(curator):
+    with pytest.raises(sd.BudgetError, match="no budget was granted to 'eve'"):
+        curator.session("eve").query(JOIN, 0.1)
+    with pytest.raises(sd.ParameterError, match="analyst"):
+        curator.session(" ")
+
+
+def test_the_owner_needs_a_budget_to_publish(shop):
+    with sd.connect(shop, policy=policy()) as curator, pytest.raises(sd.BudgetError, match="'owner'"):
+        curator.query(JOIN, 0.1)
+    with sd.connect(shop, policy=policy(budgets={"owner": {"epsilon": 1}})) as curator:
+        assert curator.query(JOIN, 0.4).private
+        assert str(curator.session("owner").budget()) == "epsilon 0.6 left of epsilon 1"
+
+
+def test_budgets_of_the_policy_outlive_the_process(shop, tmp_path):
+    path = tmp_path / "shop.ledger"
+    for left in ("1.5", "1", "0.5"):
+        with sd.connect(shop, policy=policy(), ledger=path) as curator:
+            curator.session("ann").query(JOIN, 0.5)
+            assert str(curator.session("ann").budget()).startswith(f"epsilon {left},")
+    with Ledger.open(path, create=False) as ledger:
+        ledger.verify()
+        grants = [event for event in ledger.history() if event.kind == "grant"]
+    assert len(grants) == 2  # said three times, written once
+
+
+def test_a_given_ledger_is_shared_and_left_open(shop):
+    ledger = Ledger.in_memory()
+    ledger.grant("shop", "zoe", Limit.of(epsilon=1))
+    with sd.connect(shop, policy=policy(), ledger=ledger) as curator:
+        curator.session("zoe").query(JOIN, 1.0)
+    assert ledger.account("shop", "zoe").left.loss == 0
+
+
+def test_rho_budgets_of_a_policy_pay_for_pure_answers(shop):
+    budgets = {"ann": {"rho": "0.5", "at_delta": "1e-6"}}
+    with sd.connect(shop, policy=policy(budgets=budgets)) as curator:
+        curator.session("ann").query(JOIN, 1.0)
+        with pytest.raises(sd.BudgetError):
+            curator.session("ann").query(JOIN, 0.1)
+
+
+def test_weights_are_part_of_the_printed_guarantee(shop):
+    content = policy()
+    content["tables"]["items"]["weight"] = "0.5"
+    with sd.connect(shop, policy=content) as curator:
+        release = curator.session("ann").query(JOIN, 1.0)
+        assert "weights: items 0.5" in str(release.guarantee)
+        with pytest.raises(sd.UnsupportedError, match="weight 1"):
+            curator.session("ann").query(JOIN, 0.5, 1e-6)
+
+
+def test_identical_questions_are_answered_from_the_ledger_when_asked_for(curator):
+    session = curator.session("ann")
+    first = session.query(JOIN, 1.0)
+    again = session.query(f"  {JOIN.replace(' ', '   ')} ; ", 1.0, reuse=True)
+    assert again == first
+    assert session.budget().spent.loss == 1
+    assert session.query(JOIN, 0.5, reuse=True) != first  # another ε is another question
+    assert session.budget().spent.loss == 1.5
+    assert curator.session("bob").query(JOIN, 1.0, reuse=True).private  # bob pays for himself
+    assert curator.session("bob").budget().left.loss == 0
+
+
+def test_reuse_of_what_was_not_asked_pays(curator):
+    session = curator.session("bob")
+    session.query(JOIN, 0.5, reuse=True)
+    assert session.budget().left.loss == 0.5
+
+
+# --- refusals cost nothing and write nothing
+
+REFUSED = {
+    "not SQL": ("SELEC COUNT(*)", {}),
+    "unknown table": ("SELECT COUNT(*) FROM order", {}),
+    "unknown column": ("SELECT COUNT(*) FROM orders WHERE town = 'Rome'", {}),
+    "no bounds": ("SELECT SUM(id) FROM orders", {}),
+    "outer join": ("SELECT COUNT(*) FROM orders LEFT JOIN items ON id = order_id", {}),
+    "rows": ("SELECT id FROM orders", {}),
+    "public only": ("SELECT COUNT(*) FROM places", {}),
+    "epsilon 0": (JOIN, {"epsilon": 0}),
+    "epsilon negative": (JOIN, {"epsilon": -1}),
+    "epsilon text": (JOIN, {"epsilon": "much"}),
+    "epsilon nan": (JOIN, {"epsilon": float("nan")}),
+    "delta 1": (JOIN, {"delta": 1}),
+    "noise": (JOIN, {"noise": "gauss"}),
+    "laplace without delta": (JOIN, {"noise": "laplace"}),
+    "error share": (JOIN, {"error_share": 1}),
+    "reuse": (JOIN, {"reuse": "yes"}),
+    "analysis": (JOIN, {"analyses": ["magic"]}),
+    "no text": (None, {}),
+    "tiny epsilon": (JOIN, {"epsilon": 1e-7}),
+    "more than the budget": (JOIN, {"epsilon": 50}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_questions_spend_and_write_nothing(shop, tmp_path, case):
+    sql, arguments = REFUSED[case]
+    path = tmp_path / "shop.ledger"
+    with sd.connect(shop, policy=policy(), ledger=path) as curator:
+        session = curator.session("ann")
+        with pytest.raises(sd.SordinoError):
+            session.query(sql, **({"epsilon": 0.1} | arguments))
+        assert session.budget().spent.loss == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_policy_that_does_not_fit_is_refused_at_connect(shop):
+    content = policy()
+    content["tables"]["orders"]["columns"]["town"] = {}
+    with pytest.raises(sd.ParameterError, match="town"):
+        sd.connect(shop, policy=content)
+    with pytest.raises(sd.ParameterError, match="unknown"):
+        sd.connect(shop, policy=policy(bugdets={}))
+
+
+@pytest.mark.parametrize("ledger", [7, b"x"])
+def test_a_ledger_that_is_none_is_refused(shop, ledger):
+    with pytest.raises(sd.ParameterError, match="ledger"):
+        sd.connect(shop, policy=policy(), ledger=ledger)
+
+
+def test_a_ledger_file_that_is_none_is_refused(shop, tmp_path):
+    (tmp_path / "notes.txt").write_text("not a ledger, " * 100)
+    with pytest.raises(sd.LedgerError):
+        sd.connect(shop, policy=policy(), ledger=tmp_path / "notes.txt")
+    with pytest.raises(sd.LedgerError, match="folder"):
+        sd.connect(shop, policy=policy(), ledger=tmp_path / "nowhere" / "shop.ledger")
+
+
+# --- what an analyst sees does not depend on rows
+
+
+class Raising:
+    """An engine whose statements fail with rows in the text, as databases do."""
+
+    name, dialect = "raising", "duckdb"
+
+    def __init__(self, engine, when):
+        self.engine, self.when, self.asked = engine, when, 0
+
+    def catalogue(self):
+        return self.engine.catalogue()
+
+    def close(self):
+        self.engine.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def snapshot(self):
+        from contextlib import contextmanager
+
+        @contextmanager
+        def opened():
+            with self.engine.snapshot() as inner:
+                yield _RaisingSnapshot(inner, self)
+
+        return opened()
+
+
+class _RaisingSnapshot:
+    def __init__(self, inner, owner):
+        self.inner, self.owner = inner, owner
+
+    def aggregate(self, expression):
+        self.owner.asked += 1
+        if self.owner.asked == self.owner.when:
+            kinds = [
+                sd.EngineError("no", f"row {SENTINEL}"),
+                OverflowError(f"{SENTINEL}"),
+                KeyError(SENTINEL),
+            ]
+            raise kinds[self.owner.when % 3]
+        return self.inner.aggregate(expression)
+
+
+@pytest.mark.parametrize("when", [1, 2, 3])
+def test_engine_failures_have_one_text_and_stay_paid(shop, when):
+    engine = Raising(connect_engine(shop), when)
+    with sd.connect(engine, policy=policy()) as curator:
+        session = curator.session("ann")
+        with pytest.raises(sd.EngineError) as caught:
+            session.query(JOIN, 0.5)
+        assert session.budget().spent.loss == 0.5
+    error = caught.value
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    shown = "".join(traceback.format_exception(error)) + repr(error) + str(error.args)
+    assert str(SENTINEL) not in shown
+    assert "could not answer" in str(error)
+    assert str(SENTINEL) in error.details.reveal()
+
+
+def test_a_database_that_is_gone_costs_nothing(shop):
+    with sd.connect(shop, policy=policy()) as curator:
+        session = curator.session("ann")
+        shop.execute("DROP TABLE items")
+        with pytest.raises(sd.EngineError, match="connect again"):
+            session.query(JOIN, 0.5)
+        assert session.budget().spent.loss == 0
+
+
+NASTY = [
+    "SELECT COUNT(*) FROM orders WHERE 1 / (id - id) > 0",
+    "SELECT COUNT(*) FROM orders WHERE CAST(city AS INTEGER) = 1",
+    "SELECT SUM(amount) FROM orders WHERE amount / 0 IS NULL",
+    "SELECT COUNT(*) FROM orders WHERE sqrt(-id) > 1",
+    "SELECT COUNT(*) FROM orders WHERE id * 9223372036854775807 > 0",
+    "SELECT COUNT(*) FROM orders WHERE error(city)",
+    "SELECT COUNT(*) FROM read_csv('/etc/passwd')",
+    "SELECT COUNT(*) FROM orders; DROP TABLE orders",
+    "SELECT COUNT(*) FROM orders WHERE city = (SELECT max(city) FROM orders)",
+    "SELECT city, COUNT(*) FROM orders GROUP BY id",
+]
+
+
+@pytest.mark.parametrize("sql", NASTY)
+def test_sentinels_of_the_rows_appear_in_no_message(shop, sql):
+    shop.execute(f"UPDATE orders SET city = 'sentinel{SENTINEL}', amount = {SENTINEL} WHERE id = 7")
+    shop.execute(f"INSERT INTO items VALUES ({SENTINEL}, {SENTINEL})")
+    with sd.connect(shop, policy=policy(budgets={"ann": {"epsilon": 1000}})) as curator:
+        try:
+            told = repr(curator.session("ann").query(sql, 100.0))
+        except sd.SordinoError as error:
+            told = "".join(traceback.format_exception(error)) + repr(vars(error))
+    assert str(SENTINEL) not in told
+
+
+def test_refusals_are_the_same_whatever_the_rows(shop):
+    messages = []
+    for rows in ("DELETE FROM orders", "INSERT INTO orders SELECT i, NULL, -1e300 FROM range(5) t(i)"):
+        shop.execute(rows)
+        with sd.connect(shop, policy=policy()) as curator:
+            for sql in NASTY + [sql for sql, _ in REFUSED.values() if sql]:
+                try:
+                    curator.session("bob").query(sql, 1e-9)
+                    messages.append("answered")
+                except sd.SordinoError as error:
+                    messages.append(f"{type(error).__name__}: {error}")
+    half = len(messages) // 2
+    assert messages[:half] == messages[half:]
+
+
+# --- one question, one snapshot
+
+
+def test_all_statements_of_a_question_see_one_snapshot(shop):
+    """A writer between any two statements changes neither the answer nor the bounds."""
+    facts = []
+    for writes in (False, True):
+        engine = Writing(connect_engine(shop), shop if writes else None)
+        with sd.connect(engine, policy=policy()) as curator:
+            found = curator.explain(JOIN, 1.0).reveal()
+        facts.append((found["exact"], [number["bounds"] for number in found["numbers"]]))
+    assert facts[0] == facts[1]
+    assert shop.execute("SELECT COUNT(*) FROM items").fetchone()[0] > 300
+
+
+class Writing(Raising):
+    """Rows are added before every statement by somebody else."""
+
+    def __init__(self, engine, writer):
+        super().__init__(engine, when=0)
+        self.writer = writer
+
+    def snapshot(self):
+        from contextlib import contextmanager
+
+        @contextmanager
+        def opened():
+            with self.engine.snapshot() as inner:
+                yield _WritingSnapshot(inner, self.writer)
+
+        return opened()
+
+
+class _WritingSnapshot:
+    def __init__(self, inner, writer):
+        self.inner, self.writer = inner, writer
+
+    def aggregate(self, expression):
+        if self.writer is not None:
+            self.writer.execute("INSERT INTO items SELECT 3, 1 FROM range(50)")
+        return self.inner.aggregate(expression)
+
+
+# --- explain
+
+
+def test_explain_tells_the_owner_everything_and_spends_nothing(curator):
+    secret = curator.explain(JOIN, 1.0)
+    assert str(secret) == "<secret>"
+    facts = secret.reveal()
+    assert facts["exact"] == 300
+    assert "NOT PRIVATE" in facts["warning"]
+    (number,) = facts["numbers"]
+    assert number["global_sensitivity"] == "unbounded"
+    assert {row["table"] for row in number["bounds"]} == {"orders", "items"}
+    assert number["error"]["50%"] < number["error"]["80%"] < number["error"]["95%"]
+    errors = [row["error"]["95%"] for row in facts["error_against_epsilon"]]
+    assert errors == sorted(errors, reverse=True)
+    assert facts["statements"]
+    assert all(re.match(r"\s*(SELECT|WITH)", statement["sql"]) for statement in facts["statements"])
+    assert curator.session("ann").budget().spent.loss == 0
+
+
+def test_explained_scale_is_the_scale_that_is_drawn(curator, monkeypatch):
+    from sordino.mechanisms.noise import LatticeLaw
+
+    scales = []
+    monkeypatch.setattr(LatticeLaw, "draw", lambda law: scales.append(float(law.scale)) or 0)
+    facts = curator.explain(JOIN, 1.0).reveal()
+    curator.session("ann").query(JOIN, 1.0)
+    assert scales == [facts["numbers"][0]["noise_scale"]]
+
+
+def test_explain_of_one_table_knows_the_global_sensitivity(curator):
+    facts = curator.explain("SELECT city, SUM(amount) AS total FROM orders GROUP BY city", 1.0).reveal()
+    assert [number["global_sensitivity"] for number in facts["numbers"]] == [100.0] * 3
+    assert facts["exact"][0] == {"city": "Rome", "total": 870.0}
+
+
+# --- files
+
+
+def test_types_of_csv_columns_come_from_the_policy(tmp_path):
+    (tmp_path / "orders.csv").write_text("id,city,amount\n1,Rome,3\nodd,Oslo,x\n")
+    (tmp_path / "items.csv").write_text("order_id,price\n1,2\n1,3\n")
+    content = {
+        "version": 1,
+        "dataset": "shop",
+        "tables": {
+            "orders": {"columns": {"id": "integer", "amount": {"type": "integer", "bounds": [0, 9]}}},
+            "items": {"columns": {"order_id": "integer"}},
+        },
+        "budgets": {"ann": {"epsilon": 1}},
+    }
+    with sd.connect(tmp_path, policy=content) as curator:
+        assert curator.explain(JOIN, 1.0).reveal()["exact"] == 2
+        assert curator.explain("SELECT SUM(amount) FROM orders", 1.0).reveal()["exact"] == 3
+
+
+def test_frames_and_engines_are_targets_too():
+    import pyarrow as pa
+
+    frames = {"r": pa.table({"a": [1, 2]}), "s": pa.table({"a": [1, 1]})}
+    content = {"version": 1, "dataset": "d", "tables": {"r": {}, "s": {}}, "budgets": {"ann": {"epsilon": 1}}}
+    with sd.connect(frames, policy=content) as curator:
+        assert curator.explain("SELECT COUNT(*) FROM r JOIN s USING (a)", 1.0).reveal()["exact"] == 2

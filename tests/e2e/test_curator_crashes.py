@@ -1,0 +1,98 @@
+"""kill −9 at every step of a session's question: a value that was told is a value that was paid for and stored."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from sordino.ledger import Ledger
+
+POINTS = ("reserving", "reserve written", "reserved", "produced", "commit written", "committed", "never")
+
+# "drawn" is told when noise is drawn, "value" when an analyst sees it. The mutant hands out before the commit.
+PROCESS = """
+import os, signal, sys
+import duckdb
+import sordino as sd
+from sordino.curator.cell_noise import GridNoise
+from sordino.ledger import Ledger
+
+path, kind, point = sys.argv[1:]
+
+class Killed(Ledger):
+    def _reached(self, reached):
+        if reached == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+class TellsBeforeCommit(Killed):
+    def spend(self, dataset, analyst, guarantee, question, produce, **more):
+        def telling():
+            release = produce()
+            say("value", release["value"])
+            return release
+        return super().spend(dataset, analyst, guarantee, question, telling, **more)
+
+def say(*words):
+    print(*words, flush=True)
+
+draw = GridNoise.draw
+def told(self, exact, bound):
+    say("drawn")
+    return draw(self, exact, bound)
+GridNoise.draw = told
+
+connection = duckdb.connect()
+connection.execute("CREATE TABLE r AS SELECT 1 AS a; CREATE TABLE s AS SELECT 1 AS a")
+policy = {"version": 1, "dataset": "tiny", "tables": {"r": {}, "s": {}}, "budgets": {"ann": {"epsilon": 1}}}
+ledger = {"real": Killed, "tells": TellsBeforeCommit}[kind].open(path)
+with sd.connect(connection, policy=policy, ledger=ledger) as curator:
+    release = curator.session("ann").query("SELECT COUNT(*) FROM r JOIN s ON r.a = s.a", 0.25)
+    say("value", release.value)
+"""
+
+
+def ask(path, kind, point):
+    finished = subprocess.run(
+        [sys.executable, "-c", PROCESS, str(path), kind, point], capture_output=True, text=True, check=False
+    )
+    assert finished.returncode in (0, -9), finished.stderr
+    lines = finished.stdout.split("\n")
+    return [line.split()[0] for line in lines if line], {
+        int(line.split()[1]) for line in lines if line.startswith("value")
+    }
+
+
+def state(path):
+    with Ledger.open(path, create=False) as ledger:
+        ledger.verify()
+        stored = {event.release["value"] for event in ledger.history() if event.kind == "commit"}
+        return ledger.account("tiny", "ann").spent.loss, stored
+
+
+def told_but_not_stored(path, kind, point):
+    words, values = ask(path, kind, point)
+    spent, stored = state(path)
+    if "drawn" in words:
+        assert spent == Fraction(1, 4)  # the budget was gone before the noise was drawn
+    return bool(values - stored)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_value_that_was_told_is_in_the_ledger_whatever_crashes(tmp_path, point):
+    assert not told_but_not_stored(tmp_path / "l", "real", point)
+
+
+def test_a_session_that_tells_before_the_commit_is_caught(tmp_path):
+    caught = [
+        point for point in POINTS if told_but_not_stored(tmp_path / point.replace(" ", "-"), "tells", point)
+    ]
+    assert caught == ["produced", "commit written"]
+
+
+def test_without_a_crash_the_value_is_told_once(tmp_path):
+    words, values = ask(tmp_path / "l", "real", "never")
+    assert words == ["drawn", "value"]
+    assert state(tmp_path / "l") == (Fraction(1, 4), values)
