@@ -22,30 +22,33 @@ class Counting:
 
     ``statement`` gives rows (seen, columns …): seen = 1 for what some value of the key meets, 0 for the largest n_j
     over all keys of each table by itself. ``counted``: per column before the n_j, which component's count it is.
-    ``positions``: whose n_j the other columns are.
+    ``positions``: whose n_j the other columns are. ``joins``: the sub-queries of the counts.
     """
 
     statement: exp.Expr
     counted: tuple[int, ...]
     positions: tuple[int, ...]
+    joins: tuple[exp.Select, ...]
 
 
-def size_by_key(form: NormalForm, position: int) -> exp.Select:
-    """n_j: the rows of one table that pass its own conditions, per value of its part of the key."""
-    keys = form.keys((position,))
-    columns = [column_of(cell) for _, cell in keys]
-    names = [exp.alias_(column, f"k{number}") for column, (number, _) in zip(columns, keys, strict=True)]
-    select = _select(form, (position,)).select(*names, exp.alias_(exp.Count(this=exp.Star()), "n"))
-    return select.group_by(*columns) if columns else select
+def size_by(form: NormalForm, position: int, cells: Sequence[Cell]) -> exp.Select:
+    """The rows of one table that pass its own conditions, per value of some of its columns."""
+    select = _select(form, (position,)).select(
+        *_named_keys(cells), exp.alias_(exp.Count(this=exp.Star()), "n"), copy=False
+    )
+    return select.group_by(*map(column_of, cells), copy=False) if cells else select
 
 
-def largest(counts: exp.Select, column: str) -> exp.Select:
-    """The largest number of a column, 0 if there are no rows."""
-    return exp.select(exp.alias_(_largest(exp.column(column)), column)).from_(counts.subquery("counts"))
+def largest_size(form: NormalForm, position: int, cells: Sequence[Cell]) -> exp.Select:
+    """How many rows of one table that pass its own conditions agree in some columns, at most."""
+    sizes = size_by(form, position, cells)
+    if not cells:
+        return sizes
+    return exp.select(exp.alias_(_largest(exp.column("n")), "n")).from_(sizes.subquery("sizes"), copy=False)
 
 
 def joined_by(
-    form: NormalForm, component: Sequence[int], keys: Sequence[tuple[int, Cell]], measure: Measure | None
+    form: NormalForm, component: Sequence[int], keys: Sequence[Cell], measure: Measure | None
 ) -> exp.Select:
     """How many combinations of rows at the positions go together per value of some columns.
 
@@ -55,7 +58,7 @@ def joined_by(
     """
     condition = form.restricted(component)
     between = [part for part in condition.conjuncts() if len({c.alias for c in part.cells}) != 1]
-    used = frozenset().union(*(part.cells for part in between)) | {cell for _, cell in keys}
+    used = frozenset().union(*(part.cells for part in between)) | set(keys)
     if measure is not None and measure.value is not None:
         used |= cells_of(measure.value)
     inside = [part for part in condition.conjuncts() if len({c.alias for c in part.cells}) == 1]
@@ -65,11 +68,11 @@ def joined_by(
         occurrence = form.occurrences[j]
         mine = sorted(cell for cell in used if cell.alias == occurrence.alias)
         own = [part for part in inside if {c.alias for c in part.cells} == {occurrence.alias}]
-        if len(mine) <= 1 and len(component) > 1:
+        if len(mine) <= 1 < len(component):
             columns = [column_of(cell) for cell in mine]
             grouped = exp.select(
                 *(exp.alias_(c, c.name, quoted=True) for c in columns),
-                exp.alias_(exp.cast(exp.Count(this=exp.Star()), _WIDE), "sordino_w"),
+                exp.alias_(exp.Count(this=exp.Star()), "sordino_w"),
             ).from_(_table(occurrence))
             if own:
                 grouped = grouped.where(*(part.tree() for part in own))
@@ -81,13 +84,15 @@ def joined_by(
             source = _table(occurrence)
             if own:
                 select = select.where(*(part.tree() for part in own))
-        select = select.join(source, join_type="cross") if select.args.get("from_") else select.from_(source)
+        select = (
+            select.from_(source, copy=False)
+            if j == component[0]
+            else select.join(source, join_type="cross", copy=False)
+        )
     if between:
         select = select.where(*(part.tree() for part in between))
-    columns = [column_of(cell) for _, cell in keys]
-    names = [exp.alias_(column, f"k{number}") for column, (number, _) in zip(columns, keys, strict=True)]
-    select = select.select(*names, exp.alias_(_total(weights, measure), "c"))
-    return select.group_by(*columns) if columns else select
+    select = select.select(*_named_keys(keys), exp.alias_(_total(weights, measure), "c"), copy=False)
+    return select.group_by(*map(column_of, keys), copy=False) if keys else select
 
 
 def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Counting:
@@ -106,13 +111,13 @@ def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Cou
         if len(component) > 1 or number in holder
     )
     positions = cluster.positions
-    tables = {f"sordino_n{j}": size_by_key(form, j) for j in positions}
-    tables |= {
-        f"sordino_c{number}": joined_by(
-            form, cluster.components[number], form.keys(cluster.components[number]), holder.get(number)
-        )
-        for number in counted
+    tables = {f"sordino_n{j}": size_by(form, j, keys_of(form, (j,))) for j in positions}
+    joins = {
+        number: joined_by(form, component, keys_of(form, component), holder.get(number))
+        for number, component in enumerate(cluster.components)
+        if number in counted
     }
+    tables |= {f"sordino_c{number}": joined for number, joined in joins.items()}
     largest_sizes = [_scalar(f"sordino_n{j}", "n") for j in positions]
     unseen = exp.select(
         exp.alias_(exp.Literal.number(0), "seen"),
@@ -125,7 +130,12 @@ def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Cou
         query = exp.union(seen, unseen, distinct=False)
     for name, table in tables.items():
         query = query.with_(name, as_=table)
-    return Counting(query, counted, positions)
+    return Counting(query, counted, positions, tuple(joins.values()))
+
+
+def keys_of(form: NormalForm, positions: Sequence[int]) -> list[Cell]:
+    """A cell for every class that ties the row to these positions."""
+    return sorted(cell for _, cell in form.keys(positions))
 
 
 def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
@@ -145,22 +155,23 @@ def _seen(
         if number in counted:
             sources.append((f"sordino_c{number}", component))
     sources += [(f"sordino_n{j}", (j,)) for j in positions]
-    place: dict[int, str] = {}
+    place: dict[int, exp.Column] = {}
     inner = exp.select()
-    for name, where in sources:
-        keys = [number for number, _ in form.keys(where)]
+    for first, (name, where) in enumerate(sources):
+        cells = keys_of(form, where)
+        keys = {number: exp.column(f"k{cells.index(cell)}", name) for number, cell in form.keys(where)}
         on = [
-            exp.EQ(this=exp.column(f"k{number}", name), expression=exp.column(f"k{number}", place[number]))
-            for number in keys
+            exp.EQ(this=column, expression=place[number].copy())
+            for number, column in keys.items()
             if number in place
         ]
-        if not inner.args.get("from_"):
-            inner = inner.from_(exp.to_table(name))
+        if not first:
+            inner = inner.from_(exp.to_table(name), copy=False)
         elif on:
-            inner = inner.join(exp.to_table(name), on=exp.and_(*on))
+            inner = inner.join(exp.to_table(name), on=exp.and_(*on), copy=False)
         else:
-            inner = inner.join(exp.to_table(name), join_type="cross")
-        place |= {number: name for number in keys if number not in place}
+            inner = inner.join(exp.to_table(name), join_type="cross", copy=False)
+        place = keys | place
     inner = inner.select(
         *(exp.alias_(exp.column("c", f"sordino_c{number}"), f"c{number}") for number in counted),
         *(exp.alias_(exp.column("n", f"sordino_n{j}"), f"n{j}") for j in positions),
@@ -223,10 +234,11 @@ def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
         return exp.Count(this=exp.Star())
     factors = [*weights]
     if measure is not None:
-        factors.append(exp.cast(size_of(measure), _WIDE))
-    product = factors[0]
+        factors.append(size_of(measure))
+    # A sum of counts has the engine's widest whole numbers; a product of several would have those of its factors.
+    product = exp.cast(factors[0], _WIDE) if len(factors) > 1 or measure is not None else factors[0]
     for factor in factors[1:]:
-        product = exp.Mul(this=product, expression=factor)
+        product = exp.Mul(this=product, expression=exp.cast(factor, _WIDE))
     total = exp.Sum(this=product)
     return exp.Coalesce(this=total, expressions=[exp.cast(exp.Literal.number(0), _WIDE)])
 
@@ -261,24 +273,23 @@ def _number(value: Fraction) -> exp.Expr:
     return exp.Literal.number(f"{float(value)!r}")
 
 
-def frequency(form: NormalForm, position: int, cell: Cell | None) -> exp.Select:
-    """How often the most frequent value of a column occurs, or how many rows there are."""
-    rows = _select(form, (position,)).select(exp.alias_(exp.Count(this=exp.Star()), "n"))
-    if cell is None:
-        return rows
-    return largest(rows.group_by(column_of(cell)), "n")
+def largest_join(joined: exp.Select) -> exp.Select:
+    """The largest count of a join that is grouped."""
+    top = exp.alias_(exp.cast(_largest(exp.column("c")), "VARCHAR"), "c")
+    return exp.select(top).from_(joined.subquery("counts"), copy=False)
 
 
-def largest_join(form: NormalForm, component: Sequence[int]) -> exp.Select:
-    """T_E of a component: the largest number of combinations for one value of what ties it to the positions outside."""
+def boundary(form: NormalForm, component: Sequence[int]) -> list[Cell]:
+    """A cell for every class that ties a component to positions outside it."""
     names = form.aliases(component)
-    boundary = [
+    return sorted(
         inside[0]
         for equals in form.classes
         if not equals.constants
         and (inside := equals.inside(names))
         and any(cell.alias not in names for cell in equals.cells)
-    ]
-    counts = joined_by(form, component, [(n, cell) for n, cell in enumerate(boundary)], None)
-    top = exp.alias_(exp.cast(_largest(exp.column("c")), "VARCHAR"), "c")
-    return exp.select(top).from_(counts.subquery("counts"), copy=False)
+    )
+
+
+def _named_keys(cells: Sequence[Cell]) -> list[exp.Expr]:
+    return [exp.alias_(column_of(cell), f"k{place}") for place, cell in enumerate(cells)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.counting import frequency
+from sordino.sql.analysis.counting import largest_size
 from sordino.sql.analysis.formula import Cell
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -38,7 +38,7 @@ class Elastic:
         if self.form.impossible:
             return {table: [0] * (steps.last + 1) for table in steps.tables}
         found: list[Frequencies] = [
-            {cell: reader.number(n) for cell, n in here.items()} for here in self.statements
+            {cell: reader.largest(n) for cell, n in here.items()} for here in self.statements
         ]
         orders = _orders(self.form)
         result: dict[str, list[int | Fraction]] = {table: [] for table in steps.tables}
@@ -54,11 +54,11 @@ def elastic(form: NormalForm, asking: Asking) -> Elastic:
     """What to ask."""
     statements = []
     for j, occurrence in enumerate(form.occurrences):
-        here: dict[Cell | None, int] = {None: asking.number_of(frequency(form, j, None))}
+        here: dict[Cell | None, int] = {None: asking.number_of(largest_size(form, j, ()))}
         for equals in form.classes:
             if len({cell.alias for cell in equals.cells}) > 1 and not equals.constants:
                 for cell in equals.inside(frozenset({occurrence.alias})):
-                    here[cell] = asking.number_of(frequency(form, j, cell))
+                    here[cell] = asking.number_of(largest_size(form, j, (cell,)))
         statements.append(here)
     return Elastic(form, tuple(statements))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import Cluster, clusters, independent
-from sordino.sql.analysis.counting import counting, holds_measure
+from sordino.sql.analysis.counting import counting, holds_measure, keys_of, largest_size
 from sordino.sql.analysis.growth import Numbers, added, grown, multiplied, pareto, whole_numbers
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -28,11 +28,12 @@ class Met:
     def read(self, reader: Reader) -> tuple[Numbers, list[int]]:
         """(cnt, n_1, …) of every value of the key that is met, and the largest n_j."""
         rows = reader.rows(self.statement)
+        if not self.counted and len(self.positions) == 1:
+            size = reader.largest(self.statement)
+            return whole_numbers([[size, size]], 2), [size]
         width = len(self.counted)
         unseen = next(list(row[1 + width :]) for row in rows if row[0] == 0)
         seen = [row[1:] for row in rows if row[0] == 1]
-        if not self.counted and len(self.positions) == 1:
-            seen = [tuple(unseen)]
         table = whole_numbers(seen, width + len(self.positions))
         factors = [*range(width), *(width + place for place in self.alone)]
         counts = table[:, factors].astype(object).prod(axis=1, initial=1)
@@ -154,13 +155,23 @@ def _exposure(
 
 
 def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, corner: bool) -> Met:
+    positions = cluster.positions
+    if len(positions) == 1 and not holds_measure(form, positions):
+        # Its count is its size, and both are largest together.
+        number = asking.number_of(largest_size(form, positions[0], keys_of(form, positions)))
+        return Met(number, (), (0,), positions)
     asked = counting(form, cluster, corner=corner)
     alone = tuple(
         asked.positions.index(component[0])
         for number, component in enumerate(cluster.components)
         if number not in asked.counted
     )
-    return Met(asking.number_of(asked.statement), asked.counted, alone, asked.positions)
+    number = asking.number_of(asked.statement)
+    # With a second component only the keys that both have are seen.
+    if len(cluster.components) == 1:
+        for column, joined in enumerate(asked.joins):
+            asking.largest.setdefault(joined, (number, 1 + column))
+    return Met(number, asked.counted, alone, asked.positions)
 
 
 def _combined(one: Numbers, two: Numbers) -> Numbers:

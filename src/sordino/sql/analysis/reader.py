@@ -12,9 +12,13 @@ from sordino.engines import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The statements that a plan asks, each once."""
+    """The statements that a plan asks, each once.
+
+    ``largest``: joins whose largest count is the largest number in a column of a statement that is asked anyway.
+    """
 
     found: dict[exp.Expr, int] = field(default_factory=dict)
+    largest: dict[exp.Expr, tuple[int, int]] = field(default_factory=dict)
 
     def number_of(self, statement: exp.Expr) -> int:
         """The place of the statement among all that are asked."""
@@ -42,10 +46,9 @@ class Reader:
             self.answers[number] = _numbers(self.snapshot.aggregate(self.statements[number]))
         return self.answers[number]
 
-    def number(self, number: int) -> int:
-        """The one number that a statement gives; 0 for NULL."""
-        rows = self.rows(number)
-        return rows[0][0] if rows else 0
+    def largest(self, number: int, column: int = 0) -> int:
+        """The largest number in a column, 0 if there is none."""
+        return max((row[column] for row in self.rows(number)), default=0)
 
 
 def _numbers(table: pa.Table) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import components
-from sordino.sql.analysis.counting import largest_join
+from sordino.sql.analysis.counting import boundary, joined_by, largest_join, largest_size
 from sordino.sql.analysis.patterns import non_empty_subsets
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -41,13 +41,13 @@ class Residual:
     """
 
     tables: tuple[str, ...]
-    joins: dict[tuple[int, ...], tuple[int, ...]]
+    joins: dict[tuple[int, ...], tuple[tuple[int, int], ...]]
     monomials: dict[str, tuple[Monomial, ...]]
     reach: int
 
     def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int | Fraction]]:
         """B_0, B_1, … per private table."""
-        sizes = {E: math.prod(reader.number(n) for n in pieces) for E, pieces in self.joins.items()}
+        sizes = {E: math.prod(reader.largest(*where) for where in pieces) for E, pieces in self.joins.items()}
         result = {}
         for table, monomials in self.monomials.items():
             terms = [(powers, sizes[E] * self.reach) for powers, E in monomials]
@@ -60,7 +60,7 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
     neighbours = equality_neighbours(form)
     everything = range(len(form.occurrences))
     tables = tuple(dict.fromkeys(o.table for o in form.occurrences if o.private))
-    joins: dict[tuple[int, ...], tuple[int, ...]] = {}
+    joins: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
     monomials: dict[str, tuple[Monomial, ...]] = {}
     for table in tables:
         mine: list[Monomial] = []
@@ -72,9 +72,18 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
                     pieces = components(form, left, neighbours)
-                    joins[left] = tuple(asking.number_of(largest_join(form, piece)) for piece in pieces)
+                    joins[left] = tuple(_where(form, piece, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
+
+
+def _where(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> tuple[int, int]:
+    """The statement and the column that T_E of a piece can be read from."""
+    cells = boundary(form, piece)
+    if len(piece) == 1:
+        return asking.number_of(largest_size(form, piece[0], cells)), 0
+    joined = joined_by(form, piece, cells, None)
+    return asking.largest.get(joined) or (asking.number_of(largest_join(joined)), 0)
 
 
 def _largest_values(
