@@ -47,13 +47,13 @@ def init(
       sordino policy init shop/ -o shop.yaml
       sordino policy init postgresql://localhost/shop > shop.yaml
     """
-    from sordino.curator.policy_text import policy_text
     from sordino.engines import connect
+    from sordino.sql.policy_text import commented_policy
 
     if output is not None and Path(output).exists() and not force:
         raise ParameterError(f"{output} exists: give --force to replace it, or another name")
     with connect(target) as engine:
-        text = policy_text(engine.catalogue(), dataset or _dataset_name(target), typed=not _is_files(target))
+        text = commented_policy(engine.catalogue(), dataset or _dataset_name(target))
     if output is None:
         print(text, end="")
         return
@@ -88,15 +88,6 @@ def check(
     print(f"{file} fits {checked.dataset}: losses are per {distance}")
     for name in ("private", "public", "budgets"):
         print(f"{name}: {', '.join(found[name]) or 'none'}")
-
-
-def _is_files(target: str) -> bool:
-    """Whether types are for the policy to say: CSV files have none."""
-    path = Path(target)
-    if "://" in target or not path.exists():
-        return False
-    paths = [path] if path.is_file() else list(path.iterdir())
-    return any(part.suffix.lower() in (".csv", ".tsv") for part in paths)
 
 
 def _dataset_name(target: str) -> str:

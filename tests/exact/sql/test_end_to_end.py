@@ -43,7 +43,7 @@ def tables(rows, most):
     ]
 
 
-UNIVERSE = list(itertools.product(tables([(0, 3), (1, -2)], 2), tables([(0,), (1,)], 3)))
+UNIVERSE = list(itertools.product(tables([(0, 3), (1, -2)], 2), tables([(0,), (1,)], 2)))
 
 
 @cache
@@ -111,6 +111,7 @@ def pair_losses(laws):
         (x, y): sum(loss(p, q) for p, q in zip(known[x], known[y], strict=True))
         for x in UNIVERSE
         for y in neighbours(x)
+        if x < y  # |ln(P/Q)| is the same both ways
     }
 
 
