@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         """
         plan, choices = self._prepared()
         opened: Engine = connect(engine)
-        with opened.snapshot() as snapshot:
+        # an engine that was opened here is closed here
+        with nullcontext() if opened is engine else opened, opened.snapshot() as snapshot:
             source = Relation(opened, snapshot, table, target, plan.schema, plan.classes)
             self.n_features_in_ = len(plan.schema.names)
             self.feature_names_in_ = np.array(plan.schema.names, dtype=object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class Relation:
             for place, attribute in enumerate(schema.attributes)
         ]
         label = exp.alias_(_code(labels, columns[target]), "label")
-        self.coded = exp.select(*codes, label).from_(exp.table_(table, quoted=True))
+        self.coded = exp.select(*codes, label).from_(_named(table))
         self.levels: list[exp.Case] = []
 
     def tables(self, nodes: int) -> Counts:
@@ -122,6 +123,12 @@ def _columns(engine: Engine, table: str, names: tuple[str, ...]) -> dict[str, Co
     return columns
 
 
+def _named(table: str) -> exp.Table:
+    """The table of that name in the catalogue, where ``schema.table`` is one outside the default schema."""
+    schema, _, name = table.rpartition(".")
+    return exp.table_(name, db=schema or None, quoted=True)
+
+
 def _nearest(name: str, names: list[str]) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(names)}" if names else ""
@@ -135,15 +142,13 @@ def _code(attribute: Attribute, column: Column) -> exp.Expr:
 def _place(attribute: Discrete, column: Column) -> exp.Expr:
     expected = _accepted(column)
     value = exp.column(column.name, quoted=True)
-    cases: list[tuple[exp.Expr, int]] = []
+    cases = [(_is_missing(value, column), len(attribute.values) if attribute.missing else _OUTSIDE)]
     for code, listed in enumerate(attribute.values):
         if isinstance(listed, bool) != (bool in expected) or not isinstance(listed, expected):
             raise ParameterError(
                 f"column {column.name!r} is {column.type} in the database, its domain lists {type(listed).__name__}s"
             )
         cases.append((exp.EQ(this=value.copy(), expression=_literal(listed, column)), code))
-    if attribute.missing:
-        cases.append((_is_missing(value, column), len(attribute.values)))
     return _cases(cases, _OUTSIDE)
 
 
@@ -182,9 +187,20 @@ def _bin(attribute: Continuous, column: Column) -> exp.Expr:
 
 
 def _is_missing(value: exp.Expr, column: Column) -> exp.Expr:
-    """NULL, or NaN where the column can hold it."""
+    """NULL, or NaN where the column can hold it. To be asked first.
+
+    Planners take a file's own minimum and maximum to cover all of its rows, which NaN is no part of: beside them DuckDB
+    finds that no value *is* NaN, and that a NaN is below 1. Subtraction is not second-guessed: of all numbers only NaN
+    and the infinities do not give 0.
+    """
     null = exp.Is(this=value.copy(), expression=exp.null())
-    return exp.or_(null, exp.IsNan(this=value.copy())) if column.type == "float" else null
+    if column.type != "float":
+        return null
+    difference = exp.Sub(this=value.copy(), expression=value.copy())
+    not_finite = exp.NEQ(this=difference, expression=double_literal(0.0))
+    infinities = (double_literal(sign * math.inf) for sign in (1, -1))
+    number = (exp.NEQ(this=value.copy(), expression=infinity) for infinity in infinities)
+    return exp.or_(null, exp.and_(not_finite, *number))
 
 
 def _cases(cases: list[tuple[exp.Expr, int]], otherwise: int) -> exp.Case:

@@ -189,7 +189,8 @@ def _checked_attribute(attribute: Attribute) -> Attribute:
         raise ParameterError(f'{where}: a null is not a value; allow it with "missing": true')
     if len(set(attribute.values)) < len(attribute.values):
         raise ParameterError(f"{where}: a value is listed twice")
-    return attribute
+    plain = (value.item() if isinstance(value, np.generic) else value for value in attribute.values)
+    return replace(attribute, values=tuple(plain))
 
 
 def as_classes(given: Any) -> NDArray[Any]:
