@@ -13,6 +13,7 @@ from sordino.audit.zoo.selection import (
     MONOTONE_RATE_UNDER_REPLACE,
     PERMUTE_AND_FLIP_FULL_RATE,
 )
+from sordino.audit.zoo.shared_bound import BOUND_SHARED_BY_GROUPS
 from sordino.audit.zoo.smooth_noise import (
     GRID_FOLLOWS_SCALE,
     LOST_STUDENT_FACTOR,
@@ -44,4 +45,5 @@ def specimens() -> tuple[Specimen, ...]:
         NOISY_MAXIMUM_VALUE,
         SPARSE_VECTOR_BARE_QUERIES,
         PARALLEL_UNDER_REPLACE,
+        BOUND_SHARED_BY_GROUPS,
     )
