@@ -1,0 +1,374 @@
+"""The analyses as statements, against every database within two changes, on random tiny cases.
+
+A case is one database of one query. The statements run on sqlite, which answers them in microseconds; a sample of the
+cases is run on DuckDB as well. Mutations of the analyses that are known to be wrong must be found by the same checks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from sordino.engines import connect
+from sordino.sql.analysis import analyse, plan
+from sordino.sql.analysis.patterns import Met, non_empty_subsets
+from sordino.sql.analysis.steps import Steps
+from tests.oracles.join_questions import question_of
+from tests.oracles.joins import (
+    And,
+    Column,
+    Compare,
+    JoinQuery,
+    Sum,
+    Table,
+    TensorQuery,
+    check_bounds,
+    conjuncts,
+    inadmissible_pair,
+    unsmooth_pair,
+)
+from tests.oracles.sql_bounds import ElasticBounds, PatternBounds, ResidualBounds
+from tests.oracles.sql_cases import random_query, random_walk
+from tests.oracles.sqlite_engine import SQLiteSnapshot
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "joins_sql.json").read_text())["entries"]
+EVERY = ("patterns", "corner", "residual", "elastic")
+BETA, LARGER = 0.45, 0.9
+MOST = 3
+
+
+def first_bounds(sequence, unit, most=MOST):
+    """B at the distances 0, 1, …; a sequence of one number is constant."""
+    steps = [0 if len(sequence) == 1 else math.floor(k / unit) for k in range(most + 1)]
+    return [float(sequence[step]) for step in steps]
+
+
+def bounds_by_name(analysis, most=MOST):
+    names = list(next(iter(analysis.per_table.values())))
+    result = {
+        name: [
+            max(values)
+            for values in zip(
+                *(first_bounds(by[name], analysis.unit, most) for by in analysis.per_table.values()),
+                strict=True,
+            )
+        ]
+        for name in names
+    }
+    return result | {"minimum": first_bounds(analysis.bounds, analysis.unit, most)}
+
+
+def private_queries(rng, count, **options):
+    """Random queries that mention a private table."""
+    while count:
+        query = random_query(rng, weights=count % 5 == 0, **options)
+        if any(query.copies(table.name) for table in query.private):
+            count -= 1
+            yield query
+
+
+def run(seed, queries, steps):
+    rng = np.random.default_rng(seed)
+    cases = 0
+    for query in private_queries(rng, queries):
+        compiled, prepared = TensorQuery(query), plan(question_of(query), analyses=EVERY)
+        snapshot, before = SQLiteSnapshot(query), None
+        for table, database in random_walk(rng, query, steps):
+            analysis = prepared.read(snapshot.fill(database), beta=BETA)
+            here = bounds_by_name(analysis)
+            smooth = {beta: analysis.at(beta) for beta in (BETA, LARGER)}
+            local = compiled.local_sensitivity(database, compiled.reach())[None]
+            for k, value in enumerate(local):
+                for name, sequence in here.items():
+                    assert sequence[k] >= value - 1e-9, (name, k, query.sql(), database)
+                for beta, bound in smooth.items():
+                    assert bound >= math.exp(-beta * k) * value, (beta, k, query.sql(), database)
+            if before is not None:
+                y, theirs, their_smooth = before
+                for name, sequence in here.items():
+                    assert (
+                        inadmissible_pair(query, database, y, sequence, theirs[name], table.weight) == []
+                    ), name
+                for beta, bound in smooth.items():
+                    step = beta * table.weight
+                    assert unsmooth_pair(query, database, y, bound, their_smooth[beta], step) == []
+            before = database, here, smooth
+            cases += 1
+        snapshot.close()
+    return cases
+
+
+def test_bounds_dominate_local_sensitivity_and_are_admissible_and_smooth():
+    assert run(seed=110, queries=60, steps=4) == 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(120, 124))
+def test_bounds_dominate_and_are_smooth_on_ten_thousand_cases(seed):
+    assert run(seed=seed, queries=125, steps=19) == 2_500
+
+
+def test_bounds_are_admissible_against_all_neighbours():
+    rng = np.random.default_rng(130)
+    for query in private_queries(rng, 12, most_occurrences=3):
+        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+
+        def bounds(db, prepared=prepared, snapshot=snapshot):
+            return bounds_by_name(prepared.read(snapshot.fill(db), beta=BETA))["minimum"]
+
+        _, database = next(random_walk(rng, query, 0))
+        assert check_bounds(bounds, query, [database], stride=3) == []
+        snapshot.close()
+
+
+def is_simple(query):
+    """Equalities of columns with columns or constants and nothing else; no NULLs, no sum, weights 1."""
+    plain = all(isinstance(p, Compare) and p.op == "=" for p in conjuncts(query.where))
+    whole = all(table.weight == 1 and None not in table.values for table in query.tables)
+    return plain and whole and not isinstance(query.aggregate, Sum) and query.aggregate.column is None
+
+
+def test_bounds_equal_the_reference_where_conditions_are_equalities():
+    rng = np.random.default_rng(140)
+    compared, equal = Counter(), Counter()
+    for query in private_queries(rng, 220):
+        if len(query.occurrences) == 1 or not is_simple(query):
+            continue
+        references = {
+            "patterns": PatternBounds(query, "apart"),
+            "corner": PatternBounds(query, "corner"),
+            "residual": ResidualBounds(query),
+            "elastic": ElasticBounds(query),
+        }
+        rows = PatternBounds(query, "rows")
+        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+        for _, database in random_walk(rng, query, 1):
+            here = bounds_by_name(prepared.read(snapshot.fill(database), beta=BETA))
+            least = rows.sequence(database, MOST)
+            for name, reference in references.items():
+                expected = reference.sequence(database, MOST)
+                compared[name] += 1
+                equal[name] += here[name] == pytest.approx(expected)
+                # Elastic follows several orders, which only helps.
+                if name in ("residual", "elastic"):
+                    assert all(a <= b + 1e-9 for a, b in zip(here[name], expected, strict=True)), query.sql()
+            assert all(a >= b - 1e-9 for a, b in zip(here["patterns"], least, strict=True)), query.sql()
+        snapshot.close()
+    assert compared["residual"] > 100
+    assert equal["residual"] == compared["residual"]
+    for name, share in (("patterns", 0.85), ("corner", 0.85), ("elastic", 0.7)):
+        assert equal[name] >= share * compared[name], (name, equal, compared)
+
+
+def test_following_fewer_distances_changes_nothing():
+    rng = np.random.default_rng(150)
+    for query in private_queries(rng, 25):
+        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+        _, database = next(random_walk(rng, query, 0))
+        long, short = (prepared.read(snapshot.fill(database), beta=beta) for beta in (0.15, 0.6))
+        for beta in (0.6, 0.9):
+            for name in (*EVERY, None):
+                if short.constant:
+                    continue
+                assert short.at(beta, analysis=name) == pytest.approx(long.at(beta, analysis=name), rel=1e-12)
+        snapshot.close()
+
+
+def test_duckdb_gives_the_same_bounds_as_sqlite():
+    rng = np.random.default_rng(160)
+    with duckdb.connect() as owner:
+        for query in private_queries(rng, 25):
+            snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+            for _, database in random_walk(rng, query, 1):
+                for table in query.tables:
+                    columns = ", ".join(f"{name} BIGINT" for name in table.columns)
+                    owner.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
+                    if rows := list(database[table.name].elements()):
+                        values = ", ".join(
+                            f"({', '.join('NULL' if v is None else str(v) for v in r)})" for r in rows
+                        )
+                        owner.execute(f"INSERT INTO {table.name} VALUES {values}")
+                expected = prepared.read(snapshot.fill(database), beta=LARGER)
+                with connect(owner).snapshot() as engine:
+                    assert prepared.read(engine, beta=LARGER).per_table == expected.per_table, query.sql()
+            snapshot.close()
+
+
+# --- numbers of the specification ------------------------------------------------------------------------------------
+
+
+def equal(left, right):
+    (a, x), (b, y) = left.split("."), right.split(".")
+    return Compare("=", Column(a, x), Column(b, y))
+
+
+VALUES = (0, 1, 2)
+TRIANGLE = JoinQuery(
+    (Table("R", ("a", "b"), VALUES), Table("S", ("a", "c"), VALUES), Table("U", ("b", "c"), VALUES)),
+    (("r", "R"), ("s", "S"), ("u", "U")),
+    And((equal("r.a", "s.a"), equal("r.b", "u.b"), equal("s.c", "u.c"))),
+)
+T = Table("T", ("a",), (0, 1))
+SQUARE = JoinQuery((T,), (("x", "T"), ("y", "T")))
+CUBE = JoinQuery((T,), (("x", "T"), ("y", "T"), ("z", "T")))
+E = Table("E", ("a", "b"), VALUES)
+PATH = JoinQuery((E,), (("e", "E"), ("f", "E")), And((equal("e.b", "f.a"),)))
+
+
+def analysed(query, database, *, beta, analyses=("patterns",)):
+    snapshot = SQLiteSnapshot(query)
+    result = analyse(question_of(query), snapshot.fill(database), beta=beta, analyses=analyses)
+    snapshot.close()
+    return result
+
+
+def test_the_join_of_two_tables_of_the_specification():
+    golden = GOLDEN["two_table_join"]
+    code = {"x": 4, "y": 5}
+    database = {
+        name: Counter(tuple(code.get(v, v) for v in row) for row in golden["inputs"][name]) for name in "RS"
+    }
+    query = JoinQuery(
+        (Table("R", ("a", "b"), VALUES), Table("S", ("b", "c"), VALUES)),
+        (("r", "R"), ("s", "S")),
+        And((equal("r.b", "s.b"),)),
+    )
+    for name in EVERY:
+        analysis = analysed(query, database, beta=golden["inputs"]["beta"], analyses=(name,))
+        assert analysis.bounds[0] == golden["value"]["derivative"]
+        assert analysis.at(golden["inputs"]["beta"]) == pytest.approx(golden["value"]["smooth"], abs=1e-5)
+
+
+def test_a_pattern_that_was_not_obtained_may_dominate():
+    golden = GOLDEN["unobtained_pattern"]
+    rows = golden["inputs"]["rows"]
+    database = {"R": Counter(), "S": Counter({(1, 0): rows}), "U": Counter({(1, 1): rows})}
+    analysis = analysed(TRIANGLE, database, beta=golden["inputs"]["beta"])
+    # The specification's k is real, ours whole: a little below, never above.
+    found = analysis.at(golden["inputs"]["beta"], table="R")
+    assert golden["value"]["smooth"] * 0.999 < found <= golden["value"]["smooth"] + golden["tolerance"]
+    assert analysis.per_table["R"]["patterns"][1] == golden["value"]["derivative_after_one_row"]
+
+
+def test_copies_of_one_table_share_its_budget():
+    golden = GOLDEN["cube_of_one_table"]
+    beta = golden["inputs"]["beta"]
+    one, two = (analysed(CUBE, {"T": Counter({(0,): rows})}, beta=beta).at(beta) for rows in (1, 2))
+    assert one < two <= math.exp(beta) * one * (1 + 1e-9)
+    # The specification's value is the slope; the jump of a row is at least that at these sizes.
+    assert one > golden["value"]["shared"]["1"]
+
+
+def test_the_jump_of_a_row_in_a_square():
+    golden = GOLDEN["square_slope"]
+    database = {"T": Counter({(0,): golden["inputs"]["rows"]})}
+    assert analysed(SQUARE, database, beta=golden["inputs"]["beta"]).at(0.1) == pytest.approx(
+        golden["value"]["jump"]
+    )
+
+
+def test_one_row_may_serve_several_copies():
+    golden = GOLDEN["path_residual"]
+    for rows, key in (([tuple(r) for r in golden["inputs"]["rows"]], "true"), ([], "empty_true")):
+        for name in EVERY:
+            analysis = analysed(PATH, {"E": Counter(rows)}, beta=0.3, analyses=(name,))
+            assert analysis.bounds[0] >= golden["value"][key]
+
+
+# --- mutations that are refused --------------------------------------------------------------------------------------
+
+
+def problems(query, databases, *, analyses=("patterns",), change=lambda sequence: sequence, most=1, stride=1):
+    snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=analyses)
+
+    def bounds(database):
+        analysis = prepared.read(snapshot.fill(database), beta=0.5)
+        return change(bounds_by_name(analysis, most=2)["minimum"])
+
+    found = check_bounds(bounds, query, databases, most=most, stride=stride)
+    snapshot.close()
+    return found
+
+
+NO_TRIANGLE = {"R": Counter(), "S": Counter({(1, 0): 20}), "U": Counter({(1, 1): 20})}
+EDGES = {"E": Counter({(1, 0): 1, (1, 1): 2})}
+
+
+def test_values_that_nothing_meets_count(monkeypatch):
+    assert problems(TRIANGLE, [NO_TRIANGLE], stride=7) == []
+    honest = Met.read
+
+    def obtained_only(self, reader):
+        seen, highest = honest(self, reader)
+        return seen, [0] * len(highest)
+
+    monkeypatch.setattr(Met, "read", obtained_only)
+    assert any("LS_1 = 20" in problem for problem in problems(TRIANGLE, [NO_TRIANGLE], stride=7))
+
+
+def test_budgets_of_their_own_for_the_copies_are_refused(monkeypatch):
+    databases = [{"T": Counter({(0,): rows})} for rows in (0, 1, 2)]
+    assert problems(CUBE, databases) == []
+    monkeypatch.setattr(
+        Steps, "budgets", lambda self, form, positions: (list(range(len(positions))), [1] * len(positions))
+    )
+    assert problems(CUBE, databases)
+
+
+@pytest.mark.parametrize("name", ["patterns", "residual"])
+def test_single_copies_alone_are_refused(monkeypatch, name):
+    """The same as taking the slope for the jump."""
+    assert problems(PATH, [EDGES], analyses=(name,)) == []
+    module = __import__(f"sordino.sql.analysis.{name}", fromlist=[name])
+
+    def singles(items):
+        # Only the positions of the row: new rows of the other tables come in all combinations.
+        same = set(items) == {0, 1}
+        return [(item,) for item in items] if same else non_empty_subsets(items)
+
+    monkeypatch.setattr(module, "non_empty_subsets", singles)
+    assert problems(PATH, [{"E": Counter()}, EDGES], analyses=(name,))
+
+
+def test_choosing_an_analysis_by_the_data_is_refused():
+    zero, one = Compare("=", Column("e", "b"), 0), Compare("=", Column("f", "b"), 1)
+    query = JoinQuery(
+        (E, Table("P", ("a",), VALUES, private=False)),
+        (("e", "E"), ("f", "E"), ("p", "P")),
+        And((equal("e.a", "f.a"), equal("p.a", "f.a"), zero, one)),
+    )
+    snapshot = SQLiteSnapshot(query)
+    fine, coarse = (plan(question_of(query), analyses=(name,)) for name in ("residual", "corner"))
+
+    def switched(database):
+        chosen = fine if len(database["E"]) <= 2 else coarse
+        return bounds_by_name(chosen.read(snapshot.fill(database), beta=0.5), most=2)["minimum"]
+
+    databases = [{"E": Counter({(0, 0): 9, (0, 1): 9}), "P": Counter({(0,): 3, (1,): 3, (2,): 5})}]
+    assert problems(query, databases, analyses=("residual",)) == []
+    assert problems(query, databases, analyses=("corner",)) == []
+    assert check_bounds(switched, query, databases, most=1)
+    snapshot.close()
+
+
+def test_one_per_cent_less_is_refused():
+    assert problems(PATH, [EDGES], change=lambda sequence: [0.99 * value for value in sequence])
+
+
+def test_the_bound_of_one_table_is_its_reach_over_its_weight_and_nothing_is_asked():
+    table = Table("T", ("a",), VALUES, weight=2)
+    query = JoinQuery((table,), (("t", "T"),), aggregate=Sum(((1, Column("t", "a")),), 0, -3, 2))
+    analysis = analyse(question_of(query), None, beta=0.1)
+    assert analysis.bounds == (Fraction(3, 2),)
+    assert analysis.statements == ()
+    bound = analysis.smooth_bound()
+    assert bound.constant
+    assert bound.at(0.0) == 1.5
+    assert bound.distance.weights == (("T", 2.0),)
