@@ -184,6 +184,7 @@ class Expressions:
     def alike(self, node: exp.Expr, *values: Value) -> list[Value]:
         """The values in one type that all of them have, or are converted to without loss."""
         kinds = {value.kind for value in values if value.kind != "null"}
+        values = tuple(_moment(value) for value in values)
         if kinds <= {"integer"} or (len(kinds) == 1 and not kinds & {"decimal", "other"}):
             return list(values)
         if kinds <= {"integer", "decimal", "float"}:
@@ -428,6 +429,7 @@ class Expressions:
         inner = self.value(source.this if isinstance(source, exp.TsOrDsToDate) else source)
         if inner.kind not in ("date", "timestamp"):
             self.text.wrong(node, f"a date or timestamp is needed, this is of type {inner.kind}")
+        inner = _moment(inner)
         taken = exp.Extract(this=exp.var(part), expression=inner.expression.copy())
         # Infinite days have no year, and no engine agrees on those before the first one.
         guarded = case(
@@ -459,6 +461,7 @@ class Expressions:
         if inner.kind == "date" and wanted == "timestamp":
             return self._moment(node, inner, "timestamp")
         if inner.kind == "timestamp" and wanted == "date":
+            inner = _moment(inner)
             day = exp.cast(inner.expression.copy(), exp.DataType.Type.DATE)
             return Value(case((_in_calendar(inner.expression, "timestamp"), day)), "date")
         if inner.kind == "integer" and wanted == "text":
@@ -509,6 +512,14 @@ def _combined(parts: list[Value]) -> Value:
     )
     kind = next(part.kind for part in parts if part.kind != "null")
     return Value(exp.null(), kind, window, joined([part.range for part in parts if part.kind != "null"]))
+
+
+def _moment(value: Value) -> Value:
+    """A timestamp column in microseconds: engines with several precisions raise when they meet in a comparison."""
+    if value.kind != "timestamp" or value.column is None:
+        return value
+    moment = exp.TryCast(this=value.expression.copy(), to=exp.DataType(this=exp.DataType.Type.TIMESTAMP))
+    return replace(value, expression=moment, column=None)
 
 
 def _in_calendar(expression: exp.Expr, kind: Kind) -> exp.Expr:

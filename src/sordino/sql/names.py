@@ -351,8 +351,9 @@ def check_clauses(text: Text, select: exp.Select, allowed: tuple[str, ...]) -> N
             word = {"order": "ORDER", "sort": "SORT", "locks": "FOR", "pivots": None}.get(name, name.upper())
             instead = INSTEAD.get(name, "a question is SELECT ... FROM ... JOIN ... WHERE ... GROUP BY")
             shown: exp.Expr | str = what if isinstance(what, exp.Expr) else name.strip("_").upper()
-            if isinstance(what, exp.Distinct):
-                shown = "DISTINCT"
+            if isinstance(what, exp.Distinct | exp.Lock):
+                # Not every dialect writes a lock, and DISTINCT would bring its columns along.
+                shown = "DISTINCT" if isinstance(what, exp.Distinct) else "FOR UPDATE"
             text.refuse(shown, instead, keyword=word)
 
 

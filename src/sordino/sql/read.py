@@ -44,6 +44,8 @@ def _parsed(text: str, dialect: str) -> exp.Expr:
         raise ParameterError("the query is empty: ask SELECT COUNT(*) FROM ...")
     if len(text) > LONGEST_TEXT:
         raise ParameterError(f"the query is {len(text)} characters long: {LONGEST_TEXT} are read")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ParameterError("the query is not Unicode text: it holds half of a surrogate pair")
     if "\0" in text:
         raise ParameterError(f"{place_of(text, text.index(chr(0)))}: the query holds a zero character")
     try:

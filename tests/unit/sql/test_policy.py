@@ -1,0 +1,182 @@
+"""Policies: what is accepted, and how each mistake is named."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from fractions import Fraction
+
+import pytest
+
+from sordino.core import ParameterError
+from sordino.engines import Column, Table
+from sordino.sql.policy import Budget, Policy
+from sordino.sql.policy_text import commented_policy
+
+TEXT = """
+version: 1
+dataset: shop
+protects: row
+tables:
+  orders:
+    key: id
+    weight: 2
+    columns:
+      id: integer
+      amount: {type: "decimal(10, 2)", bounds: [0, 99.5], granularity: 0.1}
+      region: {type: text, domain: [EU, US, null]}
+      day: {type: date, domain: [2024-01-31, "2024-02-29"]}
+  regions: {private: false}
+budgets:
+  ann: {epsilon: 0.3, delta: 1e-6}
+  bob: {rho: 0.1, at_delta: 1e-6}
+cap: {epsilon: 2}
+"""
+CATALOGUE = {
+    "orders": Table(
+        "orders",
+        (
+            Column("id", "integer"),
+            Column("amount", "decimal"),
+            Column("region", "text"),
+            Column("day", "date"),
+        ),
+    ),
+    "regions": Table("regions", (Column("name", "text"),)),
+}
+
+
+def with_column(content, **table):
+    return {"version": 1, "dataset": "x", "tables": {"orders": {"columns": {"amount": content}, **table}}}
+
+
+def test_numbers_are_taken_as_they_are_written():
+    policy = Policy.load(TEXT)
+    amount = policy.tables["orders"].columns["amount"]
+    assert amount.bounds == (0, Fraction(199, 2))
+    assert amount.granularity == Fraction(1, 10)
+    assert policy.budgets["ann"] == Budget(epsilon=Fraction(3, 10), delta=Fraction(1, 10**6))
+    assert policy.budgets["bob"] == Budget(rho=Fraction(1, 10), at_delta=Fraction(1, 10**6))
+    assert policy.cap == Budget(epsilon=Fraction(2))
+    assert policy.tables["orders"].weight == 2
+    assert policy.tables["orders"].key == ("id",)
+    assert policy.tables["orders"].columns["day"].domain == (
+        datetime.date(2024, 1, 31),
+        datetime.date(2024, 2, 29),
+    )
+
+
+def test_tables_are_private_unless_declared_public():
+    policy = Policy.load(TEXT)
+    assert policy.tables["orders"].private
+    assert not policy.tables["regions"].private
+
+
+def test_a_policy_is_the_same_as_yaml_json_dict_and_file(tmp_path):
+    content = {
+        "version": 1,
+        "dataset": "x",
+        "tables": {"t": {"columns": {"a": {"bounds": [0, 1.5], "granularity": 0.1}}}},
+    }
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(content))
+    policy = Policy.load(content)
+    assert policy == Policy.load(json.dumps(content)) == Policy.load(path) == Policy.load(str(path))
+    assert Policy.load(policy) is policy
+    assert policy.tables["t"].columns["a"].granularity == Fraction(1, 10)
+
+
+def test_declared_types_are_handed_to_engines_as_written():
+    assert Policy.load(TEXT).types() == {
+        "orders": {"id": "integer", "amount": "decimal(10, 2)", "region": "text", "day": "date"},
+        "regions": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"version": 1, "dataset": "x", "tabels": {}}, "policy tabels is unknown.*did you mean 'tables'"),
+        ({"version": 2, "dataset": "x", "tables": {"t": {}}}, "version must be 1"),
+        ({"dataset": "x"}, "lacks 'version'"),
+        ({"version": 1, "dataset": ""}, "dataset must be a text|tables is empty"),
+        ({"version": 1, "dataset": "x"}, "tables is empty"),
+        ({"version": 1, "dataset": "x", "tables": ["t"]}, "tables must be a mapping"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "protects": "user"}, "'user' is not built yet"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "protects": "rows"}, "protects must be 'row'"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}, "T": {}}}, "upper and lower case only"),
+        (with_column({"bound": [0, 1]}), r"tables\.orders\.columns\.amount\.bound is unknown.*'bounds'"),
+        (with_column({"type": "intger"}), r"tables\.orders\.columns\.amount\.type.*did you mean 'integer'"),
+        (with_column({"type": 3}), "must be one of integer"),
+        (with_column({"type": "integer", "bounds": [0, 1.5]}), "not a whole multiple of the granularity 1"),
+        (with_column({"type": "integer", "granularity": 0.5}), "must be a whole number"),
+        (with_column({"bounds": [0, 1], "granularity": 0.3}), "not a whole multiple"),
+        (with_column({"bounds": [3, 1]}), "lo < hi"),
+        (with_column({"bounds": [0]}), "a pair"),
+        (with_column({"bounds": [0, "inf"]}), "must be a number"),
+        (with_column({"bounds": [0, float("inf")]}), "must be finite"),
+        (with_column({"bounds": [0, "1e999999999"]}), "must be a number"),
+        (with_column({"type": "text", "bounds": [0, 1]}), "a column of type text has none"),
+        (with_column({"granularity": 0}), "must be > 0"),
+        (with_column({"domain": "EU"}), "must be a list"),
+        (with_column({"domain": []}), "must be a list"),
+        (with_column({"domain": ["a", 1]}), "mixes types"),
+        (with_column({"domain": ["a", "a"]}), "two values are equal"),
+        (with_column({"domain": ["É", "e "]}), "two values are equal, or differ in case, accents or blanks only"),
+        (with_column({"type": "text", "domain": [True]}), "True is not of type text"),
+        (with_column({"type": "float", "domain": [1]}), "cannot be a group"),
+        (with_column({"type": "date", "domain": ["soon"]}), "no date"),
+        (with_column({"type": "integer", "domain": [2**63]}), "64 bits"),
+        (with_column({}, private="yes"), "private must be true or false"),
+        (with_column({}, weight=0), "weight must be > 0"),
+        (with_column({}, wieght=1), "did you mean 'weight'"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "budgets": {"a": {"delta": 1}}}, "epsilon .* or rho"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "budgets": {"a": {"rho": 1}}}, "belong together"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "cap": {"epsilon": -1}}, r"cap\.epsilon must be > 0"),
+        ({"version": 1, "dataset": "x", "tables": {"t": {}}, "cap": {"epsilon": 1, "delta": 1}}, "< 1"),
+        ("version: 1\nversion: 1\n", "line 2: 'version' is given twice"),
+        ("version: [1\n", "not YAML or JSON at line"),
+        ("- 1\n- 2\n", "must be a mapping"),
+        ("a: !!python/object/apply:os.system [ls]\n", "not YAML or JSON"),
+        ("no-such-file.yaml", "cannot be read"),
+        (3, "a dict, a path or YAML text"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named_by_their_path(content, message):
+    with pytest.raises(ParameterError, match=message):
+        Policy.load(content)
+
+
+def test_a_policy_fits_its_catalogue():
+    Policy.load(TEXT).check(CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("orders:", "ordes:", r"tables\.ordes: no table 'ordes'.*did you mean 'orders'"),
+        ("      id: integer", "      ids: integer", r"tables\.orders\.columns\.ids.*did you mean 'id'"),
+        ("id: integer", "id: text", r"columns\.id\.type is 'text', the database has 'integer'"),
+        ("key: id", "key: idd", r"tables\.orders\.key: no column 'idd'.*did you mean 'id'"),
+        ("{type: text, domain: [EU, US, null]}", "{domain: [1, 2]}", "1 is not of type text"),
+        ("{type: text, domain: [EU, US, null]}", "{bounds: [1, 2]}", "a column of type text has none"),
+        ("id: integer", "id: {bounds: [0.5, 2]}", "not a whole multiple"),
+    ],
+)
+def test_what_the_catalogue_lacks_is_named_with_the_nearest(old, new, message):
+    with pytest.raises(ParameterError, match=message):
+        Policy.load(TEXT.replace(old, new)).check(CATALOGUE)
+
+
+def test_the_written_policy_is_private_valid_and_fits():
+    strange = Table("my table", (Column("no", "integer"), Column("a: b #", "text"), Column("x", "other")))
+    catalogue = {**CATALOGUE, "my table": strange}
+    text = commented_policy(catalogue, "shop: main")
+    policy = Policy.load(text)
+    policy.check(catalogue)
+    assert policy.dataset == "shop: main"
+    assert set(policy.tables) == set(catalogue)
+    assert all(table.private for table in policy.tables.values())
+    assert "# bounds: [0, 100]" in text
+    with pytest.raises(ParameterError, match="no tables"):
+        commented_policy({}, "x")
