@@ -5,6 +5,5 @@ from __future__ import annotations
 from .tree_suite import check_trees
 
 
-def test_a_table_gives_the_same_tree_as_its_rows(spark, spark_backend):
-    spark.conf.set("spark.sql.shuffle.partitions", "1")
+def test_a_table_gives_the_same_tree_as_its_rows(spark_backend):
     check_trees(spark_backend.load, [{"max_depth": 2}], values=False)
