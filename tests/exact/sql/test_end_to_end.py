@@ -22,6 +22,7 @@ import sordino as sd
 from sordino.audit import prove
 from sordino.curator.measured import measure_all
 from sordino.curator.plan import Options
+from sordino.sql.analysis import ANALYSES
 
 POLICY = {
     "version": 1,
@@ -138,6 +139,14 @@ def test_answer_to_sql_has_the_claimed_loss(question, epsilon, delta, noise):
     )
     assert proof.holds, str(proof)
     assert plan.guarantee.epsilon == epsilon
+
+
+@pytest.mark.parametrize("question", ["count of a join", "count of a self-join"])
+@pytest.mark.parametrize("analyses", [*((name,) for name in ANALYSES), tuple(ANALYSES)])
+def test_every_analysis_and_the_smallest_of_all_give_the_claimed_loss(question, analyses):
+    plan, found = measured(QUESTIONS[question], epsilon=1.0, delta=0.0, analyses=analyses)
+    proof = prove(lambda database: law_of(plan, found[database][0]), UNIVERSE, neighbours, 1.0)
+    assert proof.holds, str(proof)
 
 
 def test_less_noise_than_the_smooth_bound_asks_for_is_refused():
