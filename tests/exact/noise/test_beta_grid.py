@@ -1,7 +1,7 @@
 """Noise with β chosen by the data from a public grid: every neighbouring pair, exact laws, and mutants that must fail.
 
-Two universes. *Lines*: a database is a number of rows, f is any function of it, and the smooth bound is brute force over
-the whole line. *Pairs*: a database is (f, S_1, S_2), and two are neighbours whenever smoothness allows it, so that
+Two universes. *Lines*: a database is a number of rows, f is any function of it, and the smooth bound is brute force
+over the whole line. *Pairs*: a database is (f, S_1, S_2), and two are neighbours whenever smoothness allows it, so that
 every limit is reached at once.
 """
 
