@@ -44,7 +44,7 @@ ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
     "residual": residual,
     "elastic": elastic,
 }
-DEFAULT = ("patterns",)
+DEFAULT = ("patterns", "elastic")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

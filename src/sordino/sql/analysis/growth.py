@@ -58,6 +58,8 @@ def horizon(budgets: Iterable[tuple[Fraction, int]], beta: float, unit: Fraction
 
 def pareto(vectors: Numbers) -> Numbers:
     """Rows that no other row dominates; a few dominated ones may stay when there are very many rows."""
+    if len(vectors) <= 1:
+        return vectors
     rest = np.unique(vectors, axis=0) if vectors.dtype != object else vectors
     kept: list[Numbers] = []
     while len(rest) and len(kept) < _PIVOTS:

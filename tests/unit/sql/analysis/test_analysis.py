@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from sqlglot import parse_one
+
+from sordino.core import ParameterError, UnsupportedError
+from sordino.engines import connect
+from sordino.sql.analysis import analyse, plan
+from sordino.sql.question import JoinQuestion, Measure, Occurrence
+
+
+def question(tables, *conditions, weight=1, measure=None, kinds=None):
+    occurrences = tuple(
+        Occurrence(alias, table, Fraction(weight), kinds or {"a": "integer", "b": "integer"})
+        for alias, table in (pair.split() for pair in tables)
+    )
+    return JoinQuestion(occurrences, tuple(map(parse_one, conditions)), measure or Measure("count"))
+
+
+TWO = question(["x r", "y s"], "x.a = y.a")
+
+
+@pytest.fixture
+def engine():
+    import pyarrow as pa
+
+    rows = pa.table({"a": [1, 1, 2, None], "b": [10, 20, 30, 40]})
+    with connect({"r": rows, "s": rows}) as opened, opened.snapshot() as snapshot:
+        yield snapshot
+
+
+def test_what_was_asked_shows_no_rows_and_the_analysis_prints_none(engine):
+    analysis = analyse(TWO, engine, beta=0.2)
+    assert analysis.per_table["r"]["patterns"][:3] == (2, 3, 4)
+    assert repr(analysis) == "Analysis(tables=r, s; analyses=patterns, elastic; beta=0.2)"
+    assert len(analysis.statements) == 4
+    assert "COUNT(*)" in analysis.statements[0]
+    assert analysis.smooth_bound().beta_min == 0.2
+    with pytest.raises(ParameterError, match=r"beta >= 0\.2"):
+        analysis.at(0.1)
+
+
+def test_weights_divide_what_a_row_changes(engine):
+    heavy = question(["x r", "y s"], "x.a = y.a", weight=3)
+    analysis = analyse(heavy, engine, beta=0.2)
+    assert analysis.unit == 3
+    assert analysis.per_table["r"]["patterns"][:2] == (Fraction(2, 3), 1)
+    assert analysis.distance.weights == (("r", 3.0), ("s", 3.0))
+
+
+def test_a_sum_counts_the_size_of_what_is_summed(engine):
+    measure = Measure("sum", parse_one("y.b"), Fraction(0), Fraction(25), Fraction(1, 2))
+    analysis = analyse(question(["x r", "y s"], "x.a = y.a", measure=measure), engine, beta=5.0)
+    # Key 1 meets 10 and 20; a row of s meets two rows of r and may add 25 twice.
+    assert analysis.per_table["r"]["patterns"][0] == 60
+    assert analysis.per_table["s"]["patterns"][0] == 100
+
+
+def test_floats_are_no_keys():
+    floats = question(["x r", "y s"], "x.a = y.a", kinds={"a": "float", "b": "integer"})
+    texts = [tree.sql() for tree in plan(floats, analyses=("patterns",)).asked]
+    assert all("GROUP BY" not in text for text in texts)
+
+
+def test_numbers_that_contradict_each_other_let_no_row_in():
+    never = question(["x r", "y s"], "x.a = y.a", "x.a = 1", "y.a = 2")
+    assert plan(never, analyses=("patterns",)).asked == ()
+
+
+def test_two_copies_of_a_triangle_edge_are_told_apart_from_the_row():
+    edges = question(["x e", "y e", "z e"], "x.b = y.a", "y.b = z.a", "z.b = x.a")
+    assert len(plan(edges, analyses=("patterns",)).asked) <= 9
+
+
+@pytest.mark.parametrize(
+    ("asked", "options", "kind", "message"),
+    [
+        (TWO, {"analyses": ("magic",)}, ParameterError, "patterns, corner, residual, elastic"),
+        (TWO, {"analyses": ()}, ParameterError, "analyses must be"),
+        (TWO, {"analyses": "patterns"}, ParameterError, "analyses must be"),
+        (question([f"t{i} r{i}" for i in range(9)]), {}, UnsupportedError, "at most 8"),
+        (question([f"t{i} r" for i in range(5)]), {}, UnsupportedError, "at most 4 copies"),
+        (question(["x r", "y s"], "x.a = y.zip"), {}, ParameterError, "y.zip is no column"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused(asked, options, kind, message):
+    with pytest.raises(kind, match=message):
+        plan(asked, **options)
+
+
+@pytest.mark.parametrize("beta", [0, -1.0, float("nan")])
+def test_beta_must_be_positive(beta):
+    with pytest.raises(ParameterError, match="beta"):
+        analyse(TWO, None, beta=beta)
