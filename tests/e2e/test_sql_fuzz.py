@@ -200,7 +200,8 @@ class Writer:
             else d.choice(["=", "<>", "LIKE"])
         )
         return d.choice([f"{x} {sign} {y}", f"({p} AND {q})", f"({p} OR {q})", f"(NOT {p})", f"{x} IS NULL",
-                         f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE", f"({p}) = ({q})"])  # fmt: skip
+                         f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE",
+                         f"({p}) = ({q})"])  # fmt: skip
 
     def statement(self):
         d = self.draw

@@ -84,7 +84,9 @@ class Expressions:
             self.text.refuse("this nesting", f"expressions may be nested {MOST_DEPTH} deep")
         result = rule(self, node)
         self._depth -= 1
-        if sum(1 for _ in result.expression.walk()) > MOST_NODES:
+        nodes = sum(1 for _ in result.expression.walk())
+        self.text.spend(nodes)
+        if nodes > MOST_NODES:
             self.text.refuse(node, f"an expression may have {MOST_NODES} parts once names are written out")
         return result
 

@@ -10,6 +10,7 @@ from sqlglot.errors import SqlglotError
 from sordino.core import ParameterError, UnsupportedError
 
 _LONGEST_QUOTE = 80
+MOST_WORK = 400_000
 
 
 class Text:
@@ -17,6 +18,15 @@ class Text:
 
     def __init__(self, text: str, dialect: str) -> None:
         self.text, self.dialect = text, dialect
+        self._work = 0
+
+    def spend(self, nodes: int) -> None:
+        """Count the work: names that are written out again and again grow faster than the text."""
+        self._work += nodes
+        if self._work > MOST_WORK:
+            raise UnsupportedError(
+                "the query is too large once all names are written out: ask something simpler"
+            )
 
     def refuse(self, node: exp.Expr | str, instead: str, *, keyword: str | None = None) -> NoReturn:
         """``node`` is not supported; ``keyword`` helps to find where it stands."""
