@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import data
+import forest_defaults
+import forest_figure_10
 import graph_data
 import graph_default
 import graph_figure_8
@@ -16,6 +18,9 @@ import ld_figure_7
 import ld_figure_9
 import readme_picture
 import snm_figure_7
+import tree_data
+import tree_defaults
+import tree_figures
 
 
 def main() -> None:
@@ -45,6 +50,17 @@ def main() -> None:
             ("instance-based noise, Examples 22 and 23", graph_levels.main),
         ]
     figures.append(("a graph of DBLP's size", graph_scale.main))
+    if tree_data.folder() is None:
+        print(
+            f"trees and forests on scikit-learn's tables only: {tree_data.ADULT} and {tree_data.NLTCS} are not there\n"
+            "(looked in ../shared/data beside the repository; set SORDINO_DATA to the folder that holds them)"
+        )
+    figures += [
+        ("local dampening, Fig. 11, and smooth noisy max, Fig. 9", tree_figures.main),
+        ("smooth noisy max, Fig. 10", forest_figure_10.main),
+        ("a tree's defaults", tree_defaults.main),
+        ("a forest's defaults", forest_defaults.main),
+    ]
     for title, figure in figures:
         start = time.perf_counter()
         print(f"\n== {title}", flush=True)
