@@ -17,7 +17,12 @@ REQUIREMENTS = {
     "opendp": ("opendp>=0.14", "numpy>=1.26"),
     "diffprivlib": ("diffprivlib>=0.6.5", "scikit-learn<1.8"),
     "igraph": ("igraph>=0.11",),
+    "smartnoise": ("smartnoise-sql==1.0.10", "duckdb>=1.2.2"),
+    "qrlew": ("pyqrlew==0.9.27", "duckdb>=1.2.2"),
+    "tpchgen": ("tpchgen-cli>=2",),
 }
+# Where the package is not called like the peer.
+PACKAGES = {"smartnoise": "smartnoise-sql", "qrlew": "pyqrlew", "tpchgen": "tpchgen-cli"}
 
 
 def python_of(name: str) -> Path:
@@ -75,11 +80,10 @@ def versions() -> dict[str, str]:
     import importlib.metadata
 
     found = {"python": sys.version.split()[0]}
-    found |= {
-        name: importlib.metadata.version(name) for name in ("sordino", "numpy", "scipy", "python-flint")
-    }
+    ours = ("sordino", "numpy", "scipy", "python-flint", "duckdb", "sqlglot")
+    found |= {name: importlib.metadata.version(name) for name in ours}
     for name in REQUIREMENTS:
-        code = f"import importlib.metadata as m; print(m.version({name!r}))"
+        code = f"import importlib.metadata as m; print(m.version({PACKAGES.get(name, name)!r}))"
         found[name] = subprocess.run(
             [str(python_of(name)), "-c", code], check=True, capture_output=True, text=True
         ).stdout.strip()

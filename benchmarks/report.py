@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+PAGES = (PAGE, PAGE.with_name("sql-benchmarks.md"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,10 @@ def medians(times: dict[str, list[float]]) -> dict[str, float]:
 
 
 def rewrite(marker: str, text: str) -> None:
-    """Put a text between its markers in the page."""
-    page = PAGE.read_text()
+    """Put a text between its markers in the pages that have them."""
     pattern = re.compile(f"(<!-- {marker} -->\n).*?(\n<!-- /{marker} -->)", re.DOTALL)
-    if not pattern.search(page):
-        raise SystemExit(f"{PAGE.name} has no place marked {marker}")
-    PAGE.write_text(pattern.sub(lambda match: match.group(1) + text + match.group(2), page))
+    found = [page for page in PAGES if pattern.search(page.read_text())]
+    if not found:
+        raise SystemExit(f"no page has a place marked {marker}")
+    for page in found:
+        page.write_text(pattern.sub(lambda match: match.group(1) + text + match.group(2), page.read_text()))

@@ -1,4 +1,4 @@
-"""Sordino beside its peers in one run: tables here, JSON in results/, with --write-docs also docs/benchmarks.md."""
+"""Sordino beside its peers in one run: tables here, JSON in results/, with --write-docs also the pages in docs/."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ import quantile
 import report
 import selection_error
 import selection_speed
+import sql_graph
+import sql_peers
+import sql_tpch
 from rich.console import Console
 from rich.table import Table
 
@@ -32,13 +35,16 @@ QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
     "graph_centrality": graph_centrality.run,
     "graph_counts": graph_counts.run,
     "graph_top_k": graph_top_k.run,
+    "sql_tpch": sql_tpch.run,
+    "sql_graph": sql_graph.run,
+    "sql_peers": sql_peers.run,
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few repetitions: does it run?")
-    parser.add_argument("--write-docs", action="store_true", help="rewrite the tables of docs/benchmarks.md")
+    parser.add_argument("--write-docs", action="store_true", help="rewrite the tables of the pages")
     parser.add_argument("--only", choices=list(QUESTIONS), action="append", help="one question (repeatable)")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 150)

@@ -1,0 +1,104 @@
+"""Time, memory and noise of private answers on one database, each database in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import select
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+from typing import Any
+
+from sql_questions import Question
+
+EPSILON = 1.0
+ALL = ("patterns", "residual", "elastic")
+VARIANTS: dict[str, tuple[str, ...]] = {"patterns": ("patterns",), "all": ALL}
+
+
+class Worker:
+    """A running `sql_worker`. Where an answer is later than its limit, the process is ended and a new one started."""
+
+    def __init__(self, file: Path, *, limit: float, memory_limit: str = "") -> None:
+        script = Path(__file__).with_name("sql_worker.py")
+        self.command = [sys.executable, str(script), str(file), memory_limit]
+        self.limit = limit
+        self.before = 0.0
+        self._start()
+
+    def _start(self) -> None:
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.before = self.ask(limit=60.0, op="memory")["peak"]
+
+    def ask(self, *, limit: float | None = None, **request: Any) -> dict[str, Any]:
+        """The answer, or {"late": seconds}, or {"refused": why}."""
+        pipes = self.process.stdin, self.process.stdout
+        if pipes[0] is None or pipes[1] is None:
+            raise SystemExit("the worker has no pipes")
+        print(json.dumps(request), file=pipes[0], flush=True)
+        allowed = self.limit if limit is None else limit
+        if not select.select([pipes[1]], [], [], allowed)[0]:
+            self.process.kill()
+            self.process.wait()
+            self._start()
+            return {"late": allowed}
+        line = pipes[1].readline()
+        if not line:
+            raise SystemExit(f"a worker stopped while answering {request['op']} (see above)")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def peak(self) -> float:
+        """The most memory of the present process, in MB."""
+        return float(self.ask(op="memory")["peak"])
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.stdin:
+            self.process.stdin.close()
+        self.process.wait(timeout=30)
+
+
+def times(worker: Worker, question: Question, rounds: int) -> dict[str, float | str]:
+    """Median seconds of the plain query and of each variant, in turns; a text where there is none."""
+    requests: dict[str, dict[str, Any]] = {"plain": {"op": "plain", "sql": question.sql}}
+    for name, analyses in VARIANTS.items():
+        requests[name] = {"op": "private", "sql": question.sql, "epsilon": EPSILON, "analyses": analyses}
+    found: dict[str, list[float]] = {}
+    failed: dict[str, float | str] = {}
+    for turn in range(rounds + 1):
+        for name, request in requests.items():
+            if name in failed:
+                continue
+            answer = worker.ask(**request)
+            if "seconds" not in answer:
+                failed[name] = _why(answer)
+            elif turn:  # the first turn warms up
+                found.setdefault(name, []).append(answer["seconds"])
+    return {name: failed.get(name) or median(found[name]) for name in requests}
+
+
+def noises(worker: Worker, question: Question) -> dict[str, tuple[float | None, str]]:
+    """The scale of the noise at ε = 1 by each analysis and by all, or why there is none."""
+    return {name: _noise(worker, question, (name,)) for name in ALL} | {"all": _noise(worker, question, ALL)}
+
+
+def _noise(worker: Worker, question: Question, analyses: Sequence[str]) -> tuple[float | None, str]:
+    request = {"op": "explain", "sql": question.sql, "epsilon": EPSILON, "analyses": list(analyses)}
+    answer = worker.ask(**request)
+    if "numbers" in answer:
+        return answer["numbers"][0]["noise_scale"], ""
+    return None, _why(answer)
+
+
+def _why(answer: dict[str, Any]) -> str:
+    return f"> {answer['late']:g} s" if "late" in answer else str(answer["refused"])

@@ -1,0 +1,100 @@
+"""The tables of the SQL benchmarks: times beside the plain query, and noise by analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from report import Check, Report
+from sql_measure import ALL, VARIANTS
+from sql_questions import Question
+
+Times = dict[str, float | str]
+Noise = dict[str, tuple[float | None, str]]
+WORDS = {"patterns": "patterns alone", "all": "all analyses"}
+COLUMNS = ("plain", *VARIANTS)
+
+
+def time_table(
+    marker: str, questions: Sequence[Question], found: dict[str, Times], checks: Sequence[Check]
+) -> Report:
+    """``checks``: what the times are held against."""
+    header = ["question", "tables", "plain", *(f"private, {name}" for name in WORDS.values())]
+    header += [f"{name} / plain" for name in WORDS.values()]
+    rows = []
+    for question in questions:
+        mine = found[question.name]
+        cells = [milliseconds(mine[name]) for name in COLUMNS]
+        cells += [ratio(mine[name], mine["plain"]) for name in VARIANTS]
+        rows.append([question.name, str(question.tables), *cells])
+    return Report(marker, header, rows, checks, {"times": found})
+
+
+def ratio_check(found: dict[str, Times], name: str, most: float, where: str) -> Check:
+    """Whether every private answer takes at most ``most`` times as long as its plain query."""
+    over, worst = [], 0.0
+    for question, mine in found.items():
+        private, plain = mine[name], mine["plain"]
+        if isinstance(private, float) and isinstance(plain, float):
+            worst = max(worst, private / plain)
+            if private <= most * plain:
+                continue
+        over.append(f"{question} ({ratio(private, plain) or private})")
+    told = f"at most {worst:.1f}×"
+    if over:
+        told = f"{len(found) - len(over)} of {len(found)} within; over it: {'; '.join(over)}"
+    return Check(f"at most {most:g}× the plain query with {WORDS[name]}{where}", told, not over)
+
+
+def growth_table(
+    marker: str,
+    questions: Sequence[Question],
+    small: dict[str, Times],
+    large: dict[str, Times],
+    scales: tuple[str, str],
+) -> Report:
+    """How many times as long ten times as many rows take."""
+    header = ["question", "plain", *WORDS.values()]
+    rows, faster = [], []
+    for question in questions:
+        growth = {}
+        for name in COLUMNS:
+            before, after = small[question.name][name], large[question.name][name]
+            if isinstance(before, float) and isinstance(after, float):
+                growth[name] = after / before
+        rows.append([question.name, *(f"{growth[n]:.1f}×" if n in growth else "" for n in COLUMNS)])
+        for name in VARIANTS:
+            if "plain" in growth and growth.get(name, float("inf")) > growth["plain"]:
+                faster.append(f"{question.name} ({WORDS[name]})")
+    told = "never faster" if not faster else f"faster: {'; '.join(faster)}"
+    target = f"time grows no faster than the plain query's from scale {scales[0]} to {scales[1]}"
+    return Report(marker, header, rows, [Check(target, told, not faster)])
+
+
+def noise_table(marker: str, found: dict[str, Noise]) -> Report:
+    """The scale of the noise by one analysis alone and by all of them."""
+    header = ["question", *ALL, "combined", "combined / elastic", "combined / residual"]
+    rows, larger, smaller = [], [], 0
+    for question, mine in found.items():
+        cells = [why if scale is None else f"{scale:.4g}" for scale, why in mine.values()]
+        best = mine["all"][0]
+        others = {name: mine[name][0] for name in ("elastic", "residual")}
+        shares = {n: best / other for n, other in others.items() if best is not None and other is not None}
+        rows.append([question, *cells, *(f"{shares[n]:.3f}" if n in shares else "" for n in others)])
+        if any(share > 1 + 1e-9 for share in shares.values()):
+            larger.append(question)
+        smaller += bool(shares) and all(share < 1 - 1e-9 for share in shares.values())
+    told = f"larger in {'; '.join(larger) or 'none'}, smaller than both in {smaller} of {len(found)}"
+    check = Check("noise never larger than by elastic or by residual sensitivity alone", told, not larger)
+    return Report(marker, header, rows, [check], {"noise": found})
+
+
+def milliseconds(value: float | str) -> str:
+    return f"{1e3 * value:,.0f} ms".replace(",", " ") if isinstance(value, float) else value
+
+
+def ratio(value: float | str, plain: float | str) -> str:
+    if isinstance(value, float) and isinstance(plain, float):
+        return f"{value / plain:.1f}×"
+    if isinstance(value, str) and value.startswith("> ") and isinstance(plain, float):
+        return f"> {float(value[2:-2]) / plain:.0f}×"
+    return ""

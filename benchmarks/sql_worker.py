@@ -1,0 +1,63 @@
+"""One database in a process of its own: answers one JSON line per request, so that its memory and time are its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sql_questions import GRAPH_POLICY, TPCH_POLICY
+
+import sordino as sd
+
+MEGABYTE = 1e6
+
+
+def resident(kind: str) -> float:
+    """VmRSS (now) or VmHWM (peak) in MB; unlike getrusage's, the peak does not begin with the parent's."""
+    status = Path("/proc/self/status").read_text()
+    found = re.search(rf"{kind}:\s+(\d+) kB", status)
+    return int(found.group(1)) * 1024 / MEGABYTE if found else float("nan")
+
+
+def main(file: str, memory_limit: str) -> None:
+    # One connection for both sides: the same threads, the same memory, the same cached pages.
+    config = {"memory_limit": memory_limit} if memory_limit else {}
+    connection = duckdb.connect(file, read_only=True, config=config)
+    curator = sd.connect(connection, policy=GRAPH_POLICY if "facebook" in file else TPCH_POLICY)
+    session = curator.session("bench")
+
+    def plain(request: dict[str, Any]) -> dict[str, Any]:
+        cursor = connection.cursor()
+        start = time.perf_counter()
+        found = cursor.execute(request["sql"]).fetchone()
+        return {"seconds": time.perf_counter() - start, "exact": float(found[0])}
+
+    def private(request: dict[str, Any]) -> dict[str, Any]:
+        start = time.perf_counter()
+        released = session.query(request["sql"], request["epsilon"], analyses=request["analyses"])
+        return {"seconds": time.perf_counter() - start, "value": released.value}
+
+    def explain(request: dict[str, Any]) -> dict[str, Any]:
+        found = curator.explain(request["sql"], request["epsilon"], analyses=request["analyses"]).reveal()
+        return {"numbers": found["numbers"], "statements": found["statements"], "seconds": found["seconds"]}
+
+    def memory(_: dict[str, Any]) -> dict[str, Any]:
+        return {"now": resident("VmRSS"), "peak": resident("VmHWM")}
+
+    operations = {"plain": plain, "private": private, "explain": explain, "memory": memory}
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = operations[request["op"]](request)
+        except sd.SordinoError as error:
+            answer = {"refused": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
