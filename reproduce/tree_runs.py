@@ -121,7 +121,7 @@ def _ours(table: Task, train: Places, test: Places, run: Run, _: np.random.Gener
         release_counts=method.leaves == "counts",
         prior=np.full(classes, 1 / classes),
     )
-    chosen = splitter(method.criterion, method.selection, table.max_rows, method.direction)
+    chosen = splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
     drawn = Drawn(chosen, "permute_and_flip" if method.leaves == "counts" else method.leaves)
     source = Rows(table.codes[train], table.labels[train], table.schema.sizes, classes)
     with patch.object(growing, "smallest_splittable", _stop(*method.stop)):
@@ -150,7 +150,7 @@ def _printed(
     if method.selection == "student as printed":
         choose = tree_printed.printed_student(generator)
     else:
-        asked = splitter(method.criterion, method.selection, table.max_rows, method.direction)
+        asked = splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
 
         def choose(tables: list[Table], epsilon: float) -> int:
             return int(select(**asked.question(tables, Fraction(epsilon) * method.rate)).value)

@@ -228,6 +228,13 @@ def test_identical_questions_are_answered_from_the_ledger_when_asked_for(curator
     assert curator.session("bob").budget().left.loss == 0
 
 
+def test_spaces_inside_a_literal_make_another_question(curator):
+    session = curator.session("ann")
+    session.query("SELECT COUNT(*) FROM orders WHERE city = 'New  York'", 0.5)
+    session.query("SELECT COUNT(*) FROM orders WHERE city = 'New York'", 0.5, reuse=True)
+    assert session.budget().spent.loss == 1
+
+
 def test_reuse_of_what_was_not_asked_pays(curator):
     session = curator.session("bob")
     session.query(JOIN, 0.5, reuse=True)

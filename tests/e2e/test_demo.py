@@ -26,7 +26,7 @@ def test_demo_as_json_has_both_errors_and_a_guarantee_for_every_question(sordino
     content = json.loads(result.out)
     assert content["report"] is None
     assert not (files / "sordino-report.html").exists()
-    assert len(content["answers"]) == 6
+    assert len(content["answers"]) == 7
     for answer in content["answers"]:
         assert answer["error"] > 0
         assert answer["ratio"] == pytest.approx(answer["baseline_error"] / answer["error"])
@@ -34,10 +34,10 @@ def test_demo_as_json_has_both_errors_and_a_guarantee_for_every_question(sordino
 
 
 def test_demo_works_without_optional_packages(sordino, files, monkeypatch):
-    for package in ("networkx", "sklearn", "pyarrow", "polars", "pandas"):
+    for package in ("networkx", "sklearn", "polars", "pandas"):
         monkeypatch.setitem(sys.modules, package, None)
     content = json.loads(sordino("demo", "--json", "--no-report").out)
-    assert "made by a fixed recipe" in content["answers"][3]["data"]
+    assert "made by a fixed recipe" in content["answers"][4]["data"]
 
 
 def test_the_winner_of_the_demo_vote_survives_as_many_changes_as_it_says():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sordino.cli.showcase.questions import Answer
 
-_WORK = 7  # six questions and the report
+_WORK = 8  # seven questions and the report
 
 
 def demo(

@@ -31,7 +31,9 @@ def tree(
         str | None, typer.Option(help="The table, where the data has several; by default the file's name.")
     ] = None,
     max_depth: Annotated[int, typer.Option("--depth", "-d", help="Splits on a path, at most.")] = 5,
-    criterion: Annotated[str | None, typer.Option(help="gini, max_operator or information_gain.")] = None,
+    criterion: Annotated[
+        str | None, typer.Option(help="gini, max_operator or information_gain; auto by default.")
+    ] = None,
     selection: Annotated[
         str | None,
         typer.Option(help="permute_and_flip, shifted_dampening, local_dampening, smooth_noisy_max, …"),

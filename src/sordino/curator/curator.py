@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sqlglot import parse_one
+
 from sordino.core import Distance, EngineError, ParameterError, Release, Secret
 from sordino.curator.budgets import Accounts
 from sordino.curator.explain import explanation
@@ -84,8 +86,9 @@ class Curator:
         return make_plan(statement, options, self._accounts.distance)
 
     def canonical(self, plan: AnswerPlan) -> str:
-        """The text of a question without the spaces and letters that do not matter."""
-        return " ".join(plan.statement.text.split()).rstrip("; ")
+        """The text of a question without the spaces, brackets and comments that do not matter; literals stay."""
+        dialect = self._engine.dialect
+        return parse_one(plan.statement.text, read=dialect).sql(dialect=dialect, comments=False)
 
     def check_reachable(self) -> None:
         """Before anything is paid for: the engine answers, and has the tables that the policy was checked with."""

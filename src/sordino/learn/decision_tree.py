@@ -44,7 +44,7 @@ class DecisionTreeClassifier(PrivateClassifier):
     classes : the public class labels.
     max_rows : a public bound on the number of rows, at most that many may be given.
     max_depth : how many splits a path may have.
-    criterion : gini, max_operator or information_gain.
+    criterion : gini, max_operator or information_gain; auto takes gini where max_rows·ε ≥ 2000, else max_operator.
     selection : the mechanism that chooses attributes: permute_and_flip, exponential, local_dampening,
         shifted_dampening, smooth_noisy_max, report_noisy_max or inverse_sensitivity.
     leaves : what a leaf releases: counts (noisy rows per class, the default), or one label by permute_and_flip,
@@ -70,7 +70,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         classes: Any = None,
         max_rows: Any = None,
         max_depth: Any = 5,
-        criterion: str = "gini",
+        criterion: str = "auto",
         selection: str = "permute_and_flip",
         leaves: str = "counts",
         budget: Mapping[str, float] | None = None,
@@ -135,7 +135,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         return plot_tree(self.tree_, path, max_depth=max_depth)
 
     def _grown(self, source: Source, plan: Plan, choices: Drawn) -> DecisionTreeClassifier:
-        theorem = f"private decision tree ({self.criterion}, {self.selection}, leaves by {self.leaves})"
+        criterion = choices.splitter.criterion.name
+        theorem = f"private decision tree ({criterion}, {self.selection}, leaves by {self.leaves})"
         self._charge(theorem, exact("epsilon", self.epsilon))
         self.tree_: Tree = grow(source, plan, choices)
         self.classes_ = plan.classes
@@ -160,7 +161,7 @@ class DecisionTreeClassifier(PrivateClassifier):
             release_counts=self.leaves == "counts",
             prior=checked_prior(self.class_prior, len(classes)),
         )
-        chosen = splitter(self.criterion, self.selection, max_rows, self.direction)
+        chosen = splitter(self.criterion, self.selection, max_rows, self.direction, float(self.epsilon))
         return plan, Drawn(chosen, "permute_and_flip" if self.leaves == "counts" else self.leaves)
 
 

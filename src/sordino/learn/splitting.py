@@ -17,6 +17,9 @@ from sordino.sensitivity import Profile
 
 _MONOTONE = ("exponential", "permute_and_flip", "report_noisy_max")
 SELECTIONS = tuple(MECHANISMS)
+# From this max_rows·ε on, Gini measures better than the max operator (docs/learning.md); with less, noise on finer
+# differences than whole rows decides the splits.
+_GINI_FROM = 2000
 DIRECTIONS = ("plus", "minus")
 
 
@@ -55,10 +58,12 @@ class Splitter:
         return asked | ({"direction": self.direction} if self.mechanism == "shifted_dampening" else {})
 
 
-def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any) -> Splitter:
-    """A splitter from the names of its parts."""
-    measured = CRITERIA[choice("criterion", criterion, tuple(CRITERIA))]
+def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsilon: float) -> Splitter:
+    """A splitter from the names of its parts; ``auto`` chooses the criterion by public numbers."""
     choice("selection", mechanism, SELECTIONS)
+    if choice("criterion", criterion, ("auto", *CRITERIA)) == "auto":
+        criterion = "gini" if max_rows * epsilon >= _GINI_FROM else "max_operator"
+    measured = CRITERIA[criterion]
     if mechanism == "inverse_sensitivity" and measured.name == "max_operator":
         raise UnsupportedError(
             "selection='inverse_sensitivity' with the max operator is permute_and_flip at half the rate: choose that"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sordino.cli.showcase.graph import SmallGraph
@@ -66,3 +67,31 @@ def _graph_with_hubs(nodes: int) -> SmallGraph:
             other = int(node * ((node * root) % 1) ** power)
             matrix[node, other] = matrix[other, node] = 1
     return SmallGraph(tuple(f"node {node}" for node in range(nodes)), matrix)
+
+
+CITIES = ("Rome", "Oslo", "Lima")
+SHOP_POLICY = {
+    "version": 1,
+    "dataset": "demo shop",
+    "protects": "row",
+    "tables": {
+        "customers": {"columns": {"city": {"domain": list(CITIES)}}},
+        "orders": {},
+        "items": {},
+    },
+}
+
+
+def shop_tables() -> dict[str, pa.Table]:
+    """Customers, their orders (a few customers have many), and items: large orders are of customers with few orders."""
+    customers, orders, items = 3000, 20_000, 60_000
+    evenly = (np.arange(1, orders + 1) * _GOLDEN) % 1
+    owner = (customers * evenly**1.3).astype(np.int64)
+    largest_first = np.argsort(-owner, kind="stable")
+    order = largest_first[(orders * ((np.arange(1, items + 1) * 2**0.5) % 1) ** 1.3).astype(np.int64)]
+    city = [CITIES[place % len(CITIES)] for place in range(customers)]
+    return {
+        "customers": pa.table({"id": np.arange(customers), "city": city}),
+        "orders": pa.table({"id": np.arange(orders), "customer": owner}),
+        "items": pa.table({"order_id": order}),
+    }

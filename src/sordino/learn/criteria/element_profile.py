@@ -23,7 +23,7 @@ class Curve:
     """What one row can do to a value with x rows of other classes and none of its own: f(x), increasing from f(0) = 0.
 
     ``grid``: the public grid of the scores; ``jumps``: f(0), …, f(N − 1) for at most N rows; ``ceilings``: partial sums
-    of ⌈f/h⌉; ``bound``: the global sensitivity in steps of the grid; ``gini``: which formula of `_cell` it goes with.
+    of ⌈f/h⌉; ``bound``: the global sensitivity in steps of the grid; ``gini``: which of its two formulas it goes with.
     """
 
     grid: float
@@ -43,15 +43,16 @@ def element_profile(tables: Sequence[Table], curve: Curve) -> Profile:
     """⌈LS/h⌉ + 1 + t steps of the grid for every attribute, at most the bound.
 
     **Guarantee**: with a = τ_j rows of a value and b = τ_jc of them in a cell, LS is the maximum over all public cells
-    of `_cell`: t rows go to other classes but for i rows that are taken from the cell, i = min(b−1, t) if a+t ≥ 2b and
-    none otherwise. From t = max(b−1, 2b−a) on that is f(t + m) with m = a−2b+1 (m = a where b = 0), so past the *head*
-    of a profile only the largest m counts, and sums over its tail are differences of partial sums.
+    of `_raise_head`, which for one value falls with b, so that its rarest class is enough. t rows go to other classes
+    but for i rows that are taken from the cell, i = min(b−1, t) if a+t ≥ 2b and none otherwise. From
+    t = max(b−1, 2b−a) on that is f(t + m) with m = a−2b+1 (m = a where b = 0), so past the *head* of a profile only
+    the largest m counts, and sums over its tail are differences of partial sums.
     **Numerics**: one step pays for scores that are rounded to the grid; t steps keep δ(x, t+1) ≥ δ(y, t) where rounding
     would turn it around.
     """
-    cells = np.concatenate([table.ravel() for table in tables])
-    totals = np.concatenate([np.repeat(table.sum(axis=1), table.shape[1]) for table in tables])
-    starts = np.cumsum([0, *(table.size for table in tables)])
+    cells = np.concatenate([table.min(axis=1) for table in tables])
+    totals = np.concatenate([table.sum(axis=1) for table in tables])
+    starts = np.cumsum([0, *(len(table) for table in tables)])
     settled = np.where(cells > 0, np.maximum(cells - 1, 2 * cells - totals), 0)
     lengths = np.maximum.reduceat(settled, starts[:-1])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -109,13 +110,24 @@ def _jump(jumps: Floats, x: int) -> float:
 
 
 @compiled
-def _cell(jumps: Floats, gini: bool, a: int, b: int, t: int) -> float:
-    """The most that one row can move a cell's part of the score, t rows away, before it has settled (b > 0)."""
-    i = min(b - 1, t) if a + t >= 2 * b else 0
-    if gini:
-        others, rows = a - b + t - i, a + t - 2 * i
-        return 2.0 * others * others / (rows * (rows - 1.0)) if others > 0 else 0.0
-    return _jump(jumps, a + t - 2 * i - 1) - float(jumps[b - i - 1])
+def _raise_head(largest: Floats, jumps: Floats, gini: bool, a: int, b: int) -> None:
+    """Put what one row can do to a cell (b > 0), t = 0, 1, … rows away and before it has settled, where it is larger.
+
+    While a + t < 2b no row is taken from the cell (i = 0), afterwards all are (i = t).
+    """
+    turn = min(len(largest), max(0, 2 * b - a))
+    for t in range(turn):
+        if gini:
+            value = 2.0 * (a - b + t) * (a - b + t) / ((a + t) * max(1.0, a + t - 1.0))
+        else:
+            value = _jump(jumps, a + t - 1) - jumps[b - 1]
+        largest[t] = max(largest[t], value)
+    for t in range(turn, len(largest)):
+        if gini:
+            value = 2.0 * (a - b) * (a - b) / ((a - t) * max(1.0, a - t - 1.0))
+        else:
+            value = jumps[a - t - 1] - jumps[b - t - 1]
+        largest[t] = max(largest[t], value)
 
 
 @compiled
@@ -139,8 +151,7 @@ def _fill_heads(
         arriving = np.full(length + 1, -1 << 62)
         for cell in range(starts[attribute], starts[attribute + 1]):
             a, b, end = totals[cell], cells[cell], settled[cell]
-            for t in range(end):
-                largest[t] = max(largest[t], _cell(jumps, gini, a, b, t))
+            _raise_head(largest[:end], jumps, gini, a, b)
             arriving[end] = max(arriving[end], a if b == 0 else a - 2 * b + 1)
         shift = -1 << 62
         for t in range(length):

@@ -17,6 +17,7 @@ from sordino.sensitivity import Profile
 Counts = NDArray[np.int64]
 
 MAJORITY_MECHANISMS = ("permute_and_flip", "exponential", "local_dampening", "smooth_noisy_max")
+_ORDERED = ("local_dampening", "smooth_noisy_max")
 
 
 def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute_and_flip") -> Counts:
@@ -26,7 +27,8 @@ def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute
     **Requires**: every row is in at most one group; the labels are public.
     ``mechanism``: permute_and_flip and exponential on the counts themselves (sensitivity 1, and they all move the same
     way, so e^(ε·count)); local_dampening and smooth_noisy_max on the utility that is 1 for the majority label and 0
-    for the others, with the number of rows that the majority survives.
+    for the others, with the number of rows that the majority survives. There ties go to the first label in an order
+    that is drawn anew for every group, without a look at it: a fixed one would give all empty groups one label.
     **Source**: permute-and-flip is the largest of counts plus exponential noise. Of an exponential variable the whole
     part is geometric and the rest independent of it, so it is the largest of counts plus *geometric* noise with ties
     broken by a fair draw: exact whole numbers, all groups at once.
@@ -35,7 +37,11 @@ def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute
     if mechanism == "permute_and_flip":
         noisy = counts + geometric(epsilon, counts.size).reshape(counts.shape)
         return _fair_largest(noisy)
-    return np.array([select(**_question(row, epsilon, mechanism)).value for row in counts], dtype=np.int64)
+    labels = np.empty(len(counts), dtype=np.int64)
+    for group, row in enumerate(counts):
+        order = _random_order(len(row)) if mechanism in _ORDERED else np.arange(len(row))
+        labels[group] = order[select(**_question(row[order], epsilon, mechanism)).value]
+    return labels
 
 
 def majority_law(
@@ -43,7 +49,13 @@ def majority_law(
 ) -> NDArray[np.float64]:
     """ln P(label) for one group."""
     choice("mechanism", mechanism, MAJORITY_MECHANISMS)
-    return selection_law(log=True, **_question(counts, epsilon, mechanism))
+    if mechanism not in _ORDERED:
+        return selection_law(log=True, **_question(counts, epsilon, mechanism))
+    law = np.zeros(len(counts))
+    for chance, order in _orders_that_differ(counts):
+        ordered = selection_law(**_question(counts[order], epsilon, mechanism))
+        law[order] += chance * ordered
+    return np.log(law)
 
 
 def majority_margin(counts: Counts) -> tuple[int, int]:
@@ -53,15 +65,40 @@ def majority_margin(counts: Counts) -> tuple[int, int]:
     return winner, int(np.delete(leads, winner).min()) - 1
 
 
+def _orders_that_differ(counts: Counts) -> list[tuple[float, NDArray[np.intp]]]:
+    """Orders of the labels with their chances, one for each (winner, margin) that a uniform order can give.
+
+    Of m labels with the largest count each comes first equally often, and then survives nothing. A single one
+    survives a row more where it comes before all r labels of the second largest count: in one of r + 1 orders.
+    """
+    falling = np.argsort(-counts, kind="stable")
+    top = falling[counts[falling] == counts.max()]
+    if len(top) > 1:
+        others = [np.append(first, np.delete(falling, np.flatnonzero(falling == first))) for first in top]
+        return [(1 / len(top), order) for order in others]
+    second = int((counts == counts[falling[1]]).sum())
+    last = np.append(falling[1:], falling[0])
+    return [(1 / (second + 1), falling), (second / (second + 1), last)]
+
+
 def _question(counts: Counts, epsilon: Fraction, mechanism: str) -> dict[str, Any]:
-    """The arguments of `select` for one group."""
+    """The arguments of `select` for one group, whose labels stand in the order that breaks ties."""
     asked: dict[str, Any] = {"mechanism": mechanism, "epsilon": epsilon}
-    if mechanism in ("permute_and_flip", "exponential"):
+    if mechanism not in _ORDERED:
         return asked | {"scores": counts, "profile": 1.0, "monotone": True}
     winner, margin = majority_margin(counts)
     utilities = (np.arange(len(counts)) == winner).astype(np.float64)
     asked |= {"scores": utilities, "profile": Profile.from_table(np.zeros(margin), bound=1.0)}
     return asked | ({"noise": "winner"} if mechanism == "smooth_noisy_max" else {})
+
+
+def _random_order(size: int) -> NDArray[np.intp]:
+    """A uniform permutation."""
+    order = np.arange(size)
+    for place in range(size - 1, 0, -1):
+        other = random_below(place + 1)
+        order[[place, other]] = order[[other, place]]
+    return order
 
 
 def _fair_largest(values: Counts) -> Counts:
