@@ -78,7 +78,8 @@ def run(seed, queries, steps):
     rng = np.random.default_rng(seed)
     cases = 0
     for query in private_queries(rng, queries):
-        compiled, prepared = TensorQuery(query), plan(question_of(query), analyses=EVERY)
+        compiled = TensorQuery(query)
+        prepared = plan(question_of(query), analyses=EVERY, most_joined=int(rng.integers(1, 5)))
         snapshot, before = SQLiteSnapshot(query), None
         for table, database in random_walk(rng, query, steps):
             analysis = prepared.read(snapshot.fill(database), beta=BETA)
@@ -148,7 +149,8 @@ def test_bounds_equal_the_reference_where_conditions_are_equalities():
             "elastic": ElasticBounds(query),
         }
         rows = PatternBounds(query, "rows")
-        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+        snapshot = SQLiteSnapshot(query)
+        prepared = plan(question_of(query), analyses=EVERY, most_joined=8)
         for _, database in random_walk(rng, query, 1):
             here = bounds_by_name(prepared.read(snapshot.fill(database), beta=BETA))
             least = rows.sequence(database, MOST)

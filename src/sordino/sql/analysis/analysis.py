@@ -13,7 +13,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from sordino.core import Distance, ParameterError, UnsupportedError
-from sordino.core.parameters import positive
+from sordino.core.parameters import positive, whole
 from sordino.engines import Snapshot
 from sordino.sensitivity import SmoothBound
 from sordino.sql.analysis.closure import NormalForm, normal_form
@@ -26,6 +26,7 @@ from sordino.sql.question import JoinQuestion
 
 MOST_OCCURRENCES = 8
 MOST_COPIES = 4
+MOST_JOINED = 2
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
 _ROUND_UP = 1 + 2.0**-44
 
@@ -155,23 +156,31 @@ class Plan:
         return f"Plan(analyses={', '.join(self.prepared) or 'constant'}; statements={len(self.asked)})"
 
 
-def plan(question: JoinQuestion, *, analyses: Sequence[str] = DEFAULT) -> Plan:
+def plan(
+    question: JoinQuestion, *, analyses: Sequence[str] = DEFAULT, most_joined: int = MOST_JOINED
+) -> Plan:
     """The statements of some analyses; reads nothing."""
     names = _checked(question, analyses)
     if len(question.occurrences) == 1 or not any(o.private for o in question.occurrences):
         return Plan(question, {}, ())
-    form, asking = normal_form(question), Asking()
+    form, asking = normal_form(question), Asking(whole("most_joined", most_joined, least=1))
     prepared = {name: ANALYSES[name](form, asking) for name in names}
     return Plan(question, prepared, asking.statements())
 
 
 def analyse(
-    question: JoinQuestion, snapshot: Snapshot, *, beta: float, analyses: Sequence[str] = DEFAULT
+    question: JoinQuestion,
+    snapshot: Snapshot,
+    *,
+    beta: float,
+    analyses: Sequence[str] = DEFAULT,
+    most_joined: int = MOST_JOINED,
 ) -> Analysis:
     """Bound what one row of a private table can change in the answer, near this database.
 
     ``beta``: the smallest β that the smooth bound will be asked at; public, like ``analyses``, the names of those that
-    run (`ANALYSES`).
+    run (`ANALYSES`), and ``most_joined``: in cyclic questions, how many tables at most are joined without the one that
+    closes the cycle (more: tighter bounds, and joins that may be far larger than the question's own).
 
     **Guarantee**: for each table T and analysis B_k ≥ |q(y) − q(z)|/G_T for all y within k of this database and z one
     row of T from y; B_{k+G}(x) ≥ B_k(y) for x, y one row of weight G apart. Distance: weighted number of rows added
@@ -179,7 +188,7 @@ def analyse(
     **Requires**: conditions that are deterministic and cannot raise; one state of the data behind ``snapshot``.
     **Numerics**: whole numbers throughout; a join of the tables left over may count up to 10^38.
     """
-    return plan(question, analyses=analyses).read(snapshot, beta=beta)
+    return plan(question, analyses=analyses, most_joined=most_joined).read(snapshot, beta=beta)
 
 
 def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ class Cluster:
 
 
 def components(
-    form: NormalForm, positions: Sequence[int], neighbours: Sequence[frozenset[int]]
+    form: NormalForm, positions: Sequence[int], neighbours: Sequence[frozenset[int]], *, most_joined: int
 ) -> list[tuple[int, ...]]:
     """Sets of positions that the conditions join without the row.
 
@@ -32,6 +32,10 @@ def components(
     that is no equality joins two positions only if no chain of equalities joins them in the whole question: then the
     question itself must compare all their pairs, otherwise it never does and neither shall we. What is not joined is
     counted as if everything met, which is an upper bound with the same growth.
+
+    ``most_joined``: in a cyclic question the positions left over may be tied to the rest at both ends of a chain, and
+    all pairs of ends may be many more than the question ever looks at (suppliers and orders of one nation). Chains of
+    more positions than this are cut where the second end would be joined.
     """
     place = {form.occurrences[j].alias: j for j in positions}
     links: list[set[int]] = []
@@ -45,14 +49,34 @@ def components(
         both = {place[alias] for alias in aliases}
         if is_column_equality(part) or not any(both <= group for group in neighbours):
             links.append(both)
-    return [tuple(sorted(group)) for group in connected(positions, links)]
+    groups = [{j} for j in positions]
+    for link in links:
+        touched = [group for group in groups if group & link]
+        while len(touched) > 1:
+            both = touched[0] | touched[1]
+            if len(both) <= most_joined or _tied_at_one_position(form, both, place):
+                groups = [group for group in groups if group not in touched[:2]] + [both]
+                touched[:2] = [both]
+            else:
+                del touched[1]
+    return sorted((tuple(sorted(group)) for group in groups), key=min)
 
 
-def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]]) -> list[Cluster]:
+def _tied_at_one_position(form: NormalForm, group: set[int], place: dict[str, int]) -> bool:
+    """Whether one position of the group holds cells of all classes that tie it to what is outside ``place``."""
+    ties = []
+    for equals in form.classes:
+        inside = {place[cell.alias] for cell in equals.cells if cell.alias in place} & group
+        if inside and not equals.constants and any(cell.alias not in place for cell in equals.cells):
+            ties.append(inside)
+    return not ties or bool(set.intersection(*ties))
+
+
+def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joined: int) -> list[Cluster]:
     """Components by decreasing key; each joins the first whose key contains its own."""
     keys = {
         component: frozenset(number for number, _ in form.keys(component))
-        for component in components(form, form.others, neighbours)
+        for component in components(form, form.others, neighbours, most_joined=most_joined)
     }
     found: list[list[tuple[int, ...]]] = []
     for component in sorted(keys, key=lambda c: (-len(keys[c]), -len(c), c)):

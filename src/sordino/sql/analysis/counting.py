@@ -44,7 +44,9 @@ def largest_size(form: NormalForm, position: int, cells: Sequence[Cell]) -> exp.
     sizes = size_by(form, position, cells)
     if not cells:
         return sizes
-    return exp.select(exp.alias_(_largest(exp.column("n")), "n")).from_(sizes.subquery("sizes"), copy=False)
+    return exp.select(exp.alias_(_largest(exp.column("n")), "n")).from_(
+        sizes.subquery("sizes", copy=False), copy=False
+    )
 
 
 def joined_by(
@@ -75,22 +77,22 @@ def joined_by(
                 exp.alias_(exp.Count(this=exp.Star()), "sordino_w"),
             ).from_(_table(occurrence))
             if own:
-                grouped = grouped.where(*(part.tree() for part in own))
-            source: exp.Expr = (grouped.group_by(*columns) if columns else grouped).subquery(
+                grouped = grouped.where(*(part.tree() for part in own), copy=False)
+            source: exp.Expr = (grouped.group_by(*columns, copy=False) if columns else grouped).subquery(
                 exp.to_identifier(occurrence.alias, quoted=True)
             )
             weights.append(exp.column("sordino_w", exp.to_identifier(occurrence.alias, quoted=True)))
         else:
             source = _table(occurrence)
             if own:
-                select = select.where(*(part.tree() for part in own))
+                select = select.where(*(part.tree() for part in own), copy=False)
         select = (
             select.from_(source, copy=False)
             if j == component[0]
             else select.join(source, join_type="cross", copy=False)
         )
     if between:
-        select = select.where(*(part.tree() for part in between))
+        select = select.where(*(part.tree() for part in between), copy=False)
     select = select.select(*_named_keys(keys), exp.alias_(_total(weights, measure), "c"), copy=False)
     return select.group_by(*map(column_of, keys), copy=False) if keys else select
 
@@ -127,9 +129,9 @@ def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Cou
     query: exp.Query = unseen
     if counted or len(positions) > 1:
         seen = _corner(counted, positions) if corner else _seen(form, cluster, counted, positions)
-        query = exp.union(seen, unseen, distinct=False)
+        query = exp.union(seen, unseen, distinct=False, copy=False)
     for name, table in tables.items():
-        query = query.with_(name, as_=table)
+        query = query.with_(name, as_=table, copy=False)
     return Counting(query, counted, positions, tuple(joins.values()))
 
 
@@ -183,8 +185,8 @@ def _seen(
         exp.alias_(exp.Literal.number(1), "seen"),
         *(exp.alias_(_sent(name), name) for name in names[:-1]),
         exp.alias_(exp.Max(this=exp.column(last)), last),
-    ).from_(inner.subquery("vectors"))
-    return outer.group_by(*kept) if kept else outer
+    ).from_(inner.subquery("vectors", copy=False), copy=False)
+    return outer.group_by(*kept, copy=False) if kept else outer
 
 
 def _corner(counted: tuple[int, ...], positions: tuple[int, ...]) -> exp.Select:
@@ -217,7 +219,7 @@ def _select(form: NormalForm, positions: Sequence[int]) -> exp.Select:
         source = _table(form.occurrences[j])
         select = select.join(source, join_type="cross") if number else select.from_(source)
     parts = form.restricted(positions).conjuncts()
-    return select.where(*(part.tree() for part in parts)) if parts else select
+    return select.where(*(part.tree() for part in parts), copy=False) if parts else select
 
 
 def _table(occurrence: Occurrence) -> exp.Expr:
@@ -276,7 +278,7 @@ def _number(value: Fraction) -> exp.Expr:
 def largest_join(joined: exp.Select) -> exp.Select:
     """The largest count of a join that is grouped."""
     top = exp.alias_(exp.cast(_largest(exp.column("c")), "VARCHAR"), "c")
-    return exp.select(top).from_(joined.subquery("counts"), copy=False)
+    return exp.select(top).from_(joined.subquery("counts", copy=False), copy=False)
 
 
 def boundary(form: NormalForm, component: Sequence[int]) -> list[Cell]:

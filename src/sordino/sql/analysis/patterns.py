@@ -145,7 +145,7 @@ def _exposure(
     if form.impossible:
         return None
     groups, factor = [], form.measure.reach
-    for group in independent(form, clusters(form, neighbours)):
+    for group in independent(form, clusters(form, neighbours, most_joined=asking.most_joined)):
         mine = 1
         if any(holds_measure(form, component) for cluster in group for component in cluster.components):
             mine, factor = factor, 1

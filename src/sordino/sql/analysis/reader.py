@@ -14,9 +14,11 @@ from sordino.engines import Snapshot
 class Asking:
     """The statements that a plan asks, each once.
 
-    ``largest``: joins whose largest count is the largest number in a column of a statement that is asked anyway.
+    ``most_joined``: see `components`. ``largest``: joins whose largest count is the largest number in a column of a
+    statement that is asked anyway.
     """
 
+    most_joined: int
     found: dict[exp.Expr, int] = field(default_factory=dict)
     largest: dict[exp.Expr, tuple[int, int]] = field(default_factory=dict)
 

@@ -71,7 +71,7 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
                 grown = [form.occurrences[j].table for j in new]
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
-                    pieces = components(form, left, neighbours)
+                    pieces = components(form, left, neighbours, most_joined=asking.most_joined)
                     joins[left] = tuple(_where(form, piece, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
