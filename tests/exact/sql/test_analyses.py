@@ -284,6 +284,23 @@ def test_one_row_may_serve_several_copies():
             assert analysis.bounds[0] >= golden["value"][key]
 
 
+def test_a_chain_that_is_cut_is_summed_over_where_it_was_cut():
+    """Fixing the value at the cut, as at the true boundary, would give 95 118."""
+    edges = Table("R", ("a", "b"), VALUES)
+    cycle = JoinQuery(
+        (edges,),
+        tuple((f"t{i}", "R") for i in range(4)),
+        And((equal("t0.b", "t1.b"), equal("t1.b", "t2.a"), equal("t2.b", "t3.b"), equal("t3.a", "t0.a"))),
+    )
+    database = {"R": Counter({(0, 0): 28, (0, 1): 1, (1, 0): 1})}
+    snapshot = SQLiteSnapshot(cycle)
+    for most_joined in (1, 2, 3):
+        prepared = plan(question_of(cycle), analyses=EVERY, most_joined=most_joined)
+        analysis = prepared.read(snapshot.fill(database), beta=BETA)
+        assert all(sequence[0] >= 95_179 for sequence in analysis.per_table["R"].values())
+    snapshot.close()
+
+
 # --- mutations that are refused --------------------------------------------------------------------------------------
 
 

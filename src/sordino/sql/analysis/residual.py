@@ -72,14 +72,16 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
                     pieces = components(form, left, neighbours, most_joined=asking.most_joined)
-                    joins[left] = tuple(_where(form, piece, asking) for piece in pieces)
+                    joins[left] = tuple(_where(form, piece, left, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
 
 
-def _where(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> tuple[int, int]:
+def _where(
+    form: NormalForm, piece: tuple[int, ...], left: tuple[int, ...], asking: Asking
+) -> tuple[int, int]:
     """The statement and the column that T_E of a piece can be read from."""
-    cells = boundary(form, piece)
+    cells = boundary(form, piece, left)
     if len(piece) == 1:
         return asking.number_of(largest_size(form, piece[0], cells)), 0
     joined = joined_by(form, piece, cells, None)
