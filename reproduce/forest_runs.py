@@ -16,7 +16,8 @@ from tree_data import Task
 from sordino.learn import forest
 from sordino.learn.forest import Forest
 from sordino.learn.random_trees import RandomTrees, draw_trees
-from sordino.mechanisms.selection import majority_law
+from sordino.mechanisms.selection import selection_law
+from sordino.sensitivity import Profile
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -110,11 +111,12 @@ def labels(counts: Wholes, epsilon: Fraction, mechanism: str, generator: np.rand
     if mechanism == "permute_and_flip":
         noise = generator.exponential(1 / float(epsilon), size=counts.shape)
         return np.asarray((counts + noise).argmax(axis=1))
-    classes = counts.shape[1]
+    majority = (np.arange(counts.shape[1]) == 0).astype(np.float64)
+    options = {"noise": "winner"} if mechanism == "smooth_noisy_max" else {}
 
     def chance(margin: int) -> float:
-        example = np.zeros(classes, dtype=np.int64)
-        example[0] = margin  # the first label wins ties, so a lead of m is a margin of m
-        return float(np.exp(majority_law(example, epsilon, mechanism)[0]))
+        lasting = Profile.from_table(np.zeros(margin), bound=1.0)
+        law = selection_law(majority, profile=lasting, epsilon=epsilon, mechanism=mechanism, **options)
+        return float(law[0])
 
     return by_winner(counts, chance, generator)
