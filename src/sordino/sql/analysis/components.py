@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sordino.sql.analysis.closure import NormalForm, connected, is_column_equality
 from sordino.sql.analysis.formula import ROW
@@ -22,7 +22,11 @@ class Cluster:
 
 
 def components(
-    form: NormalForm, positions: Sequence[int], neighbours: Sequence[frozenset[int]], *, most_joined: int
+    form: NormalForm,
+    positions: Sequence[int],
+    neighbours: Sequence[frozenset[int]],
+    *,
+    most_joined: int | None = None,
 ) -> list[tuple[int, ...]]:
     """Sets of positions that the conditions join without the row.
 
@@ -35,7 +39,7 @@ def components(
 
     ``most_joined``: in a cyclic question the positions left over may be tied to the rest at both ends of a chain, and
     all pairs of ends may be many more than the question ever looks at (suppliers and orders of one nation). Chains of
-    more positions than this are cut where the second end would be joined.
+    more positions than this are cut where the second end would be joined; None: never.
     """
     place = {form.occurrences[j].alias: j for j in positions}
     links: list[set[int]] = []
@@ -54,7 +58,7 @@ def components(
         touched = [group for group in groups if group & link]
         while len(touched) > 1:
             both = touched[0] | touched[1]
-            if len(both) <= most_joined or _tied_at_one_position(form, both, place):
+            if most_joined is None or len(both) <= most_joined or _tied_at_one_position(form, both, place):
                 groups = [group for group in groups if group not in touched[:2]] + [both]
                 touched[:2] = [both]
             else:
@@ -70,6 +74,32 @@ def _tied_at_one_position(form: NormalForm, group: set[int], place: dict[str, in
         if inside and not equals.constants and any(cell.alias not in place for cell in equals.cells):
             ties.append(inside)
     return not ties or bool(set.intersection(*ties))
+
+
+def without_long_cycles(form: NormalForm, longest: int) -> NormalForm:
+    """The question without the equalities that close a cycle of more than ``longest`` positions: a weaker one."""
+    place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
+    kept, steps = [], {j: {j} for j in place.values()}
+    for equals in form.classes:
+        positions = {place[cell.alias] for cell in equals.cells}
+        if not equals.constants:
+            if any(_walk(steps, a, b) > longest for a in positions for b in positions):
+                continue
+            for j in positions:
+                steps[j] |= positions
+        kept.append(equals)
+    return replace(form, classes=tuple(kept))
+
+
+def _walk(steps: dict[int, set[int]], start: int, end: int) -> int:
+    """The positions on a shortest way between two, 0 if there is none."""
+    reached, length = {start}, 1
+    while end not in reached:
+        further = reached.union(*(steps[j] for j in reached))
+        if further == reached:
+            return 0
+        reached, length = further, length + 1
+    return length
 
 
 def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joined: int) -> list[Cluster]:

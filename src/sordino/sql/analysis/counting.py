@@ -281,19 +281,15 @@ def largest_join(joined: exp.Select) -> exp.Select:
     return exp.select(top).from_(joined.subquery("counts", copy=False), copy=False)
 
 
-def boundary(form: NormalForm, component: Sequence[int], positions: Sequence[int]) -> list[Cell]:
-    """A cell for every class that ties a component to what is outside ``positions``.
-
-    A class that ties it to another component of ``positions`` alone (where a chain was cut) is not among them: its
-    values are summed over, not fixed.
-    """
-    names, around = form.aliases(component), form.aliases(positions)
+def boundary(form: NormalForm, component: Sequence[int]) -> list[Cell]:
+    """A cell for every class that ties a component to positions outside it."""
+    names = form.aliases(component)
     return sorted(
         inside[0]
         for equals in form.classes
         if not equals.constants
         and (inside := equals.inside(names))
-        and any(cell.alias not in around for cell in equals.cells)
+        and any(cell.alias not in names for cell in equals.cells)
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
-from sordino.sql.analysis.components import components
+from sordino.sql.analysis.components import components, without_long_cycles
 from sordino.sql.analysis.counting import boundary, joined_by, largest_join, largest_size
 from sordino.sql.analysis.patterns import non_empty_subsets
 from sordino.sql.analysis.reader import Asking, Reader
@@ -36,6 +36,9 @@ class Residual:
 
     **Guarantee**: as `Patterns`. Copies of a table share its κ and all X count (one row may serve several copies).
     **Source**: Dong & Yi 2021; conditions that are only partly decided by E are weakened to what E decides.
+    A row meets no fewer combinations when a condition is dropped, so an equality that closes a long cycle may be
+    dropped from the whole question. (Dropping it for some E alone would break B_{k+G}(x) ≥ B_k(y): a new row in E
+    leaves E∖j, whose T must be of the same question.)
     If there are more than a million ways to spend, every table may spend all of k: larger, and still admissible.
     **Numerics**: exact whole numbers below 2^62, else floating point rounded up by a relative 2⁻⁴⁴.
     """
@@ -56,7 +59,8 @@ class Residual:
 
 
 def residual(form: NormalForm, asking: Asking) -> Residual:
-    """What to ask."""
+    """What to ask; long cycles are opened first, in the same place for every E."""
+    form = without_long_cycles(form, asking.most_joined + 1)
     neighbours = equality_neighbours(form)
     everything = range(len(form.occurrences))
     tables = tuple(dict.fromkeys(o.table for o in form.occurrences if o.private))
@@ -71,17 +75,15 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
                 grown = [form.occurrences[j].table for j in new]
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
-                    pieces = components(form, left, neighbours, most_joined=asking.most_joined)
-                    joins[left] = tuple(_where(form, piece, left, asking) for piece in pieces)
+                    pieces = components(form, left, neighbours)
+                    joins[left] = tuple(_where(form, piece, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
 
 
-def _where(
-    form: NormalForm, piece: tuple[int, ...], left: tuple[int, ...], asking: Asking
-) -> tuple[int, int]:
+def _where(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> tuple[int, int]:
     """The statement and the column that T_E of a piece can be read from."""
-    cells = boundary(form, piece, left)
+    cells = boundary(form, piece)
     if len(piece) == 1:
         return asking.number_of(largest_size(form, piece[0], cells)), 0
     joined = joined_by(form, piece, cells, None)

@@ -32,9 +32,9 @@ def engine():
 
 
 def test_what_was_asked_shows_no_rows_and_the_analysis_prints_none(engine):
-    analysis = analyse(TWO, engine, beta=0.2)
+    analysis = analyse(TWO, engine, beta=0.2, analyses=("patterns", "elastic"))
     assert analysis.per_table["r"]["patterns"][:3] == (2, 3, 4)
-    assert repr(analysis) == "Analysis(tables=r, s; analyses=patterns, elastic; beta=0.2)"
+    assert repr(analysis) == "Analysis(tables=r, s; analyses=patterns; beta=0.2)"
     assert len(analysis.statements) == 4
     assert "COUNT(*)" in analysis.statements[0]
     assert analysis.smooth_bound().beta_min == 0.2
@@ -94,3 +94,18 @@ def test_what_cannot_be_analysed_is_refused(asked, options, kind, message):
 def test_beta_must_be_positive(beta):
     with pytest.raises(ParameterError, match="beta"):
         analyse(TWO, None, beta=beta)
+
+
+def test_which_analyses_run_depends_on_the_tables_in_from_alone():
+    from sordino.sql.analysis import default_analyses
+
+    def question(*tables):
+        places = tuple(
+            Occurrence(f"t{place}", table, Fraction(1), {"a": "integer"})
+            for place, table in enumerate(tables)
+        )
+        return JoinQuestion(places, (), Measure("count"))
+
+    assert default_analyses(question("r", "s")) == ("patterns",)
+    assert default_analyses(question("r", "r")) == ("patterns", "residual")
+    assert default_analyses(question("r", "s", "u")) == ("patterns", "residual")
