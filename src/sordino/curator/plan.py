@@ -11,8 +11,8 @@ from typing import Any
 from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
-from sordino.sql.analysis import DEFAULT
 from sordino.sql.analysis import Plan as AnalysisPlan
+from sordino.sql.analysis import default_analyses
 from sordino.sql.analysis import plan as plan_analysis
 from sordino.sql.analysis.steps import steps_to_follow
 from sordino.sql.question import JoinQuestion, Statement
@@ -119,7 +119,7 @@ def cells_of(statement: Statement) -> list[tuple[Group, int]]:
 
 def make_plan(statement: Statement, options: Options, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
-    names = options.analyses or DEFAULT
+    names = options.analyses or default_analyses(statement.join)
     readings = tuple(
         plan_analysis(statement.question(group, measure), analyses=names)
         for group, measure in cells_of(statement)
@@ -131,7 +131,7 @@ def plan_with(
     statement: Statement, options: Options, distance: Distance, readings: tuple[AnalysisPlan, ...]
 ) -> AnswerPlan:
     """The same where the statements of the analyses are known already: they do not depend on ε and δ."""
-    names = options.analyses or DEFAULT
+    names = options.analyses or default_analyses(statement.join)
     private = [occurrence for occurrence in statement.join.occurrences if occurrence.private]
     if not private:
         raise UnsupportedError(

@@ -45,7 +45,9 @@ ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
     "residual": residual,
     "elastic": elastic,
 }
-DEFAULT = ("patterns", "elastic")
+# Fixed per shape of a question, never by what the data says. Of two different tables patterns know all there is.
+_FOR_TWO = ("patterns",)
+_FOR_MORE = ("patterns", "residual")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -156,11 +158,21 @@ class Plan:
         return f"Plan(analyses={', '.join(self.prepared) or 'constant'}; statements={len(self.asked)})"
 
 
+def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
+    """The analyses that run unless others are named: by the tables in FROM alone.
+
+    Chains and cycles of three or more are where residual sensitivity is much smaller: patterns let a new row of one
+    table meet all rows of the next. Elastic sensitivity is kept for comparison.
+    """
+    tables = [occurrence.table for occurrence in question.occurrences]
+    return _FOR_TWO if len(tables) == 2 and tables[0] != tables[1] else _FOR_MORE
+
+
 def plan(
-    question: JoinQuestion, *, analyses: Sequence[str] = DEFAULT, most_joined: int = MOST_JOINED
+    question: JoinQuestion, *, analyses: Sequence[str] | None = None, most_joined: int = MOST_JOINED
 ) -> Plan:
     """The statements of some analyses; reads nothing."""
-    names = _checked(question, analyses)
+    names = _checked(question, default_analyses(question) if analyses is None else analyses)
     if len(question.occurrences) == 1 or not any(o.private for o in question.occurrences):
         return Plan(question, {}, ())
     form, asking = normal_form(question), Asking(whole("most_joined", most_joined, least=1))
@@ -173,7 +185,7 @@ def analyse(
     snapshot: Snapshot,
     *,
     beta: float,
-    analyses: Sequence[str] = DEFAULT,
+    analyses: Sequence[str] | None = None,
     most_joined: int = MOST_JOINED,
 ) -> Analysis:
     """Bound what one row of a private table can change in the answer, near this database.

@@ -34,7 +34,7 @@ def engine():
 def test_what_was_asked_shows_no_rows_and_the_analysis_prints_none(engine):
     analysis = analyse(TWO, engine, beta=0.2, analyses=("patterns", "elastic"))
     assert analysis.per_table["r"]["patterns"][:3] == (2, 3, 4)
-    assert repr(analysis) == "Analysis(tables=r, s; analyses=patterns; beta=0.2)"
+    assert repr(analysis) == "Analysis(tables=r, s; analyses=patterns, elastic; beta=0.2)"
     assert len(analysis.statements) == 4
     assert "COUNT(*)" in analysis.statements[0]
     assert analysis.smooth_bound().beta_min == 0.2
