@@ -294,3 +294,14 @@ def test_a_closed_engine_says_so():
     engine.close()
     with pytest.raises(EngineError, match="closed"):
         engine.catalogue()
+
+
+def test_integers_whose_comparison_can_raise_are_not_catalogued_as_integers():
+    import duckdb
+
+    from sordino.engines import connect
+
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (a UHUGEINT, b HUGEINT)")
+    columns = connect(connection).catalogue()["t"].columns
+    assert [(column.name, column.type) for column in columns] == [("a", "other"), ("b", "integer")]
