@@ -8,7 +8,7 @@ from sql_measure import Worker, noises, times
 from sql_questions import GRAPH
 from sql_tables import noise_table, time_table
 
-LIMIT = 40.0
+LIMIT = 30.0
 
 
 def run(quick: bool = False) -> list[Report]:
@@ -18,6 +18,6 @@ def run(quick: bool = False) -> list[Report]:
         return [Report(marker, ["question"], skipped) for marker in ("sql-graph-times", "sql-graph-noise")]
     questions = GRAPH[:1] if quick else GRAPH
     with Worker(file, limit=LIMIT) as worker:
-        found = {question.name: times(worker, question, 1 if quick else 3) for question in questions}
+        found = {question.name: times(worker, question, 1 if quick else 2) for question in questions}
         noise = {question.name: noises(worker, question) for question in questions}
     return [time_table("sql-graph-times", questions, found, []), noise_table("sql-graph-noise", noise)]

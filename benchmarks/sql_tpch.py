@@ -11,7 +11,7 @@ from sql_tables import Times, growth_table, noise_table, ratio_check, time_table
 SCALES = ("0.1", "1")
 MOST = {"patterns": 6.0, "all": 25.0}
 MEMORY = 500.0
-LIMIT = 60.0
+LIMIT = 45.0
 
 
 def run(quick: bool = False) -> list[Report]:
@@ -20,9 +20,9 @@ def run(quick: bool = False) -> list[Report]:
     memory = []
     for scale in (small, large):
         with Worker(tpch(scale), limit=LIMIT) as worker:
-            found[scale] = {question.name: times(worker, question, 1 if quick else 5) for question in TPCH}
+            found[scale] = {question.name: times(worker, question, 1 if quick else 3) for question in TPCH}
             memory = [worker.before, worker.peak()]
-    with Worker(tpch(large), limit=LIMIT) as worker:
+    with Worker(tpch(small), limit=LIMIT) as worker:
         noise = {question.name: noises(worker, question) for question in TPCH if question.tables > 1}
     checks = [ratio_check(found[large], name, MOST[name], f", scale {large}") for name in VARIANTS]
     told = f"{memory[1]:.0f} MB ({memory[0]:.0f} MB before the first question)"

@@ -13,6 +13,9 @@ import duckdb
 from sql_questions import GRAPH_POLICY, TPCH_POLICY
 
 import sordino as sd
+from sordino.curator.measured import measure_all
+from sordino.curator.plan import Options
+from sordino.engines import connect
 
 MEGABYTE = 1e6
 
@@ -28,7 +31,8 @@ def main(file: str, memory_limit: str) -> None:
     # One connection for both sides: the same threads, the same memory, the same cached pages.
     config = {"memory_limit": memory_limit} if memory_limit else {}
     connection = duckdb.connect(file, read_only=True, config=config)
-    curator = sd.connect(connection, policy=GRAPH_POLICY if "facebook" in file else TPCH_POLICY)
+    engine = connect(connection)
+    curator = sd.connect(engine, policy=GRAPH_POLICY if "facebook" in file else TPCH_POLICY)
     session = curator.session("bench")
 
     def plain(request: dict[str, Any]) -> dict[str, Any]:
@@ -42,14 +46,19 @@ def main(file: str, memory_limit: str) -> None:
         released = session.query(request["sql"], request["epsilon"], analyses=request["analyses"])
         return {"seconds": time.perf_counter() - start, "value": released.value}
 
-    def explain(request: dict[str, Any]) -> dict[str, Any]:
-        found = curator.explain(request["sql"], request["epsilon"], analyses=request["analyses"]).reveal()
-        return {"numbers": found["numbers"], "statements": found["statements"], "seconds": found["seconds"]}
+    def scale(request: dict[str, Any]) -> dict[str, Any]:
+        # As `explain` has it, without the bounds at other ε, which need longer sequences.
+        options = Options.checked(request["epsilon"], 0.0, analyses=request["analyses"])
+        plan = curator.plan(request["sql"], options)
+        with engine.snapshot() as snapshot:
+            cell = measure_all(snapshot, plan)[0]
+        step = float(plan.statement.measures[0].step)
+        return {"noise_scale": plan.noises[0].facts(cell.bound, ())["noise_scale"] * step}
 
     def memory(_: dict[str, Any]) -> dict[str, Any]:
         return {"now": resident("VmRSS"), "peak": resident("VmHWM")}
 
-    operations = {"plain": plain, "private": private, "explain": explain, "memory": memory}
+    operations = {"plain": plain, "private": private, "scale": scale, "memory": memory}
     for line in sys.stdin:
         request = json.loads(line)
         try:
