@@ -107,5 +107,5 @@ def test_which_analyses_run_depends_on_the_tables_in_from_alone():
         return JoinQuestion(places, (), Measure("count"))
 
     assert default_analyses(question("r", "s")) == ("patterns",)
-    assert default_analyses(question("r", "r")) == ("patterns", "residual")
-    assert default_analyses(question("r", "s", "u")) == ("patterns", "residual")
+    assert default_analyses(question("r", "r")) == ("patterns", "residual", "elastic")
+    assert default_analyses(question("r", "s", "u")) == ("patterns", "residual", "elastic")
