@@ -228,6 +228,13 @@ def test_identical_questions_are_answered_from_the_ledger_when_asked_for(curator
     assert curator.session("bob").budget().left.loss == 0
 
 
+def test_columns_of_an_answer_come_in_the_order_of_select(curator):
+    rows = curator.session("ann").query(
+        "SELECT COUNT(*) AS z, city, COUNT(id) AS a FROM orders GROUP BY city", 1.0
+    )
+    assert list(rows.value[0])[:3] == ["z", "city", "a"]
+
+
 def test_spaces_inside_a_literal_make_another_question(curator):
     session = curator.session("ann")
     session.query("SELECT COUNT(*) FROM orders WHERE city = 'New  York'", 0.5)

@@ -76,10 +76,10 @@ def distance_key(distance: Distance) -> str:
     return plain_text("a distance", {"unit": distance.unit, "change": distance.change, "weights": told})
 
 
-def plain_text(name: str, content: Any) -> str:
-    """Canonical JSON; the error does not show the content."""
+def plain_text(name: str, content: Any, *, in_order: bool = False) -> str:
+    """Canonical JSON, or with ``in_order`` the keys as they come; the error does not show the content."""
     try:
-        return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(content, sort_keys=not in_order, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         raise ParameterError(
             f"{name} must be plain data (text, numbers, lists, dicts with text keys)"

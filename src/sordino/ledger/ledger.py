@@ -254,7 +254,7 @@ class Ledger:
         return None if row is None else StoredRelease(json.loads(row[0]), row[1], row[2], reused=True)
 
     def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
-        text = plain_text("a release", dict(release))
+        text = plain_text("a release", dict(release), in_order=True)
         with self._store.transaction() as connection:
             question = open_reservation(connection, reservation)["question"]
             number = append_event(
