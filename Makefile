@@ -36,7 +36,6 @@ test: check ## everything: check, the exhaustive proofs, the zoo, the command li
 
 bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
 	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/tree_run.py
 
 reproduce: $(VENV)/.tests-ready ## the papers' figures from public data, as CSV, PNG and a page
 	$(BIN)/python reproduce/run.py

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-PAGES = (PAGE, PAGE.with_name("sql-benchmarks.md"))
+PAGES = (PAGE, PAGE.with_name("sql-benchmarks.md"), PAGE.with_name("learning.md"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ import selection_speed
 import sql_graph
 import sql_peers
 import sql_tpch
+import tree_accuracy
+import tree_speed
+import tree_table
 from rich.console import Console
 from rich.table import Table
 
@@ -35,6 +38,9 @@ QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
     "graph_centrality": graph_centrality.run,
     "graph_counts": graph_counts.run,
     "graph_top_k": graph_top_k.run,
+    "tree_speed": tree_speed.run,
+    "tree_accuracy": tree_accuracy.run,
+    "tree_table": tree_table.run,
     "sql_tpch": sql_tpch.run,
     "sql_graph": sql_graph.run,
     "sql_peers": sql_peers.run,

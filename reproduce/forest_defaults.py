@@ -15,7 +15,6 @@ import forest_runs
 import numpy as np
 import output
 import tree_data
-import tree_page
 from tree_runs import measured
 
 from sordino.learn import forest, forest_depth
@@ -78,7 +77,7 @@ def main(*, quick: bool = False) -> None:
             cells.append(f"{100 * np.mean(means):.1f} ± {100 * error:.1f}")
         lines.append([f"{rows_per_leaf:g}", *cells])
     header = ["rows per leaf", *(f"weight {weight:g}" for weight in WEIGHTS)]
-    tree_page.rewrite("forest-defaults", output.table(header, lines))
+    output.rewrite("forest-defaults", output.table(header, lines))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ import forest_runs
 import numpy as np
 import output
 import tree_data
-import tree_page
 from forest_runs import Grown, Wholes
 from matplotlib.figure import Figure
 from tree_runs import measured
@@ -185,7 +184,7 @@ def main(*, quick: bool = False) -> None:
         print("--quick: the page is left as it is")
         return
     header = ["data", "leaves", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
-    tree_page.rewrite("forest-figure-10", output.table(header, lines))
+    output.rewrite("forest-figure-10", output.table(header, lines))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "reproduce"
-PAGE = ROOT / "docs" / "reproduction.md"
+PAGES = (ROOT / "docs" / "reproduction.md", ROOT / "docs" / "learning.md")
 IMAGES = ROOT / "docs" / "img"
 # One colour per method in every figure.
 COLOURS = {
@@ -52,10 +52,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def rewrite(marker: str, text: str) -> None:
-    """Print a table, and put it between its markers in the page."""
+    """Print a table, and put it between its markers in the page that has them."""
     print(f"\n{text}")
-    page = PAGE.read_text()
     pattern = re.compile(f"(<!-- {marker} -->\n).*?(\n<!-- /{marker} -->)", re.DOTALL)
-    if not pattern.search(page):
-        raise SystemExit(f"{PAGE.name} has no place marked {marker}")
-    PAGE.write_text(pattern.sub(lambda match: match.group(1) + text + match.group(2), page))
+    found = [page for page in PAGES if pattern.search(page.read_text())]
+    if not found:
+        raise SystemExit(f"no page has a place marked {marker}")
+    for page in found:
+        page.write_text(pattern.sub(lambda match: match.group(1) + text + match.group(2), page.read_text()))

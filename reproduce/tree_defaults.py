@@ -12,7 +12,6 @@ from collections.abc import Mapping
 import numpy as np
 import output
 import tree_data
-import tree_page
 from tree_runs import FOLDS, Method, Run, measured
 
 EPSILONS = (0.05, 0.1, 0.5, 1.0)
@@ -99,7 +98,7 @@ def main(*, quick: bool = False) -> None:
     output.write_csv("tree_defaults", header, rows)
     columns = ["question", "choice", "all tables", *(["Adult and NLTCS"] if large else []), "bundled tables"]
     counted = ", ".join(f"{name} {count}" for name, count in folds.items())
-    tree_page.rewrite("tree-defaults", f"{output.table(columns, lines)}\n\nFolds per cell: {counted}.")
+    output.rewrite("tree-defaults", f"{output.table(columns, lines)}\n\nFolds per cell: {counted}.")
 
 
 if __name__ == "__main__":

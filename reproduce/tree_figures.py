@@ -12,7 +12,6 @@ from fractions import Fraction
 import numpy as np
 import output
 import tree_data
-import tree_page
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from tree_runs import FOLDS, Method, Run, measured
@@ -250,11 +249,11 @@ def main(*, quick: bool = False) -> None:
     )
     draw(found, "tree_figure_11", FIGURE_11, "Algorithm 4 as printed, information gain (LD Fig. 11)")
     draw(found, "tree_figure_9", FIGURE_9, "Algorithm 4 as printed (SNM Fig. 9)")
-    tree_page.rewrite("tree-ceilings", ceilings(found))
-    tree_page.rewrite("tree-gains", gains(found))
-    tree_page.rewrite("tree-printed", accuracy_table(found, "printed: ", list(PRINTED)))
-    tree_page.rewrite("tree-ours", accuracy_table(found, "ours: ", list(OURS)))
-    tree_page.rewrite("tree-leaves", accuracy_table(found, "leaves: ", list(LEAVES), DEPTHS[1:]))
+    output.rewrite("tree-ceilings", ceilings(found))
+    output.rewrite("tree-gains", gains(found))
+    output.rewrite("tree-printed", accuracy_table(found, "printed: ", list(PRINTED)))
+    output.rewrite("tree-ours", accuracy_table(found, "ours: ", list(OURS)))
+    output.rewrite("tree-leaves", accuracy_table(found, "leaves: ", list(LEAVES), DEPTHS[1:]))
 
 
 if __name__ == "__main__":

@@ -61,13 +61,12 @@ class Relation:
 
     def descend(self, attribute: NDArray[np.int32], first_child: NDArray[np.int32]) -> None:
         """Nest one more level into the expression that says where a row is."""
-        below = exp.Case(this=exp.column("node"))
-        for place, (split, start) in enumerate(zip(attribute.tolist(), first_child.tolist(), strict=True)):
-            if split >= 0:
-                below = below.when(
-                    _whole(place), exp.Add(this=_whole(start), expression=exp.column(f"a{split}"))
-                )
-        self.levels.append(below)
+        moves = [
+            exp.If(this=_whole(place), true=exp.Add(this=_whole(start), expression=exp.column(f"a{split}")))
+            for place, (split, start) in enumerate(zip(attribute.tolist(), first_child.tolist(), strict=True))
+            if split >= 0
+        ]
+        self.levels.append(exp.Case(this=exp.column("node"), ifs=moves))
 
     def _counted(self, nodes: int, attributes: range) -> Counts:
         """One statement: the rows of every (node, label), and of every (node, label, code) of each attribute."""

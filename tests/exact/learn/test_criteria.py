@@ -110,9 +110,11 @@ def test_profiles_are_admissible_and_dominate_the_element_sensitivity_at_every_d
     assert (given <= CRITERIA[name].sensitivity(rows)).all()
 
 
-@pytest.mark.parametrize("name", ["information_gain", "max_operator"])  # gini may be bounded from above
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("shape", "rows"), SHAPES)
 def test_profiles_are_exact_as_long_as_the_row_limit_is_out_of_reach(name, shape, rows):
+    if name == "gini" and shape[1] > 2:
+        pytest.skip("gini's profile is an upper bound for more than two classes")
     universe, _, local = trees.table_sensitivity(shape, rows, name, FARTHEST)
     for i, table in enumerate(universe.databases):
         reach = max(0, rows - sum(map(sum, table)))
@@ -278,9 +280,12 @@ def test_global_sensitivity_one_hundredth_too_small_is_refused(name):
             assert checked(name, universe, mutant, rows, horizon=0).holds == holds
 
 
+@pytest.mark.parametrize(
+    "name", ["information_gain", "gini"]
+)  # the max operator's is the same at every distance
 @pytest.mark.parametrize("shape", [(2, 2), (1, 3)])
-def test_profiles_one_step_late_are_refused(shape):
-    name, rows = "information_gain", 4  # the others may be the same at every distance
+def test_profiles_one_step_late_are_refused(name, shape):
+    rows = 4
     universe = trees.table_sensitivity(shape, rows, name, 0)[0]
 
     def late(table):
