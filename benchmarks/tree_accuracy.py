@@ -46,6 +46,8 @@ THEIRS = {
 
 Found = dict[tuple[str, float], list[tuple[float, float]]]
 
+TIE = 5e-5  # less than the last digit shown is no lead
+
 
 def measure(quick: bool, folder: Path, peer: Peer) -> Found:
     table = tree_files.adult()
@@ -97,7 +99,7 @@ def report(found: Found) -> Report:
             Check(
                 f"{ours}: mean accuracy above the best of diffprivlib's at every ε",
                 f"lead from {100 * leads[worst]:+.2f} points (ε = {worst:g}) to {100 * max(leads.values()):+.2f}",
-                leads[worst] > 0,
+                leads[worst] > TIE,
             )
         )
     runs = len(next(iter(found.values())))
