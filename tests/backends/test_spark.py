@@ -56,6 +56,13 @@ def test_a_local_frame_is_a_table_and_overflow_is_refused(spark):
     assert spark.sql("SELECT 1").count() == 1
 
 
+def test_the_catalogue_says_how_many_digits_decimals_have(spark):
+    spark.createDataFrame([], "a decimal(15, 2), b double").createOrReplaceTempView("d")
+    with connect(spark) as engine:
+        assert [column.digits for column in engine.catalogue()["d"].columns] == [15, None]
+    spark.catalog.dropTempView("d")
+
+
 def test_sessions_that_would_be_wrong_are_refused(spark):
     with pytest.raises(EngineError, match="already open"):
         connect("spark-local")

@@ -98,6 +98,30 @@ def test_sums_beyond_64_bits_are_cut_and_not_raised(duckdb_backend, postgresql_b
             assert exact_answer(snapshot, statement.question((), 0)) == 2**63 - 1
 
 
+def test_a_decimal_that_is_not_a_number_is_null_whatever_its_type(postgresql_backend):
+    engine = postgresql_backend.load({})
+    postgresql_backend.owner.execute("CREATE TABLE r (n numeric(10, 2))")
+    postgresql_backend.owner.execute("INSERT INTO r VALUES ('NaN'), (7), (NULL)")
+    expected = {
+        "n > 3": 1,
+        "n < 9": 1,
+        "n = 7": 1,
+        "n IN (7, 8)": 1,
+        "n <> 8": 1,
+        "NOT n = 8": 1,
+        "n + 1 > 0": 1,
+    }
+    with engine.snapshot() as snapshot:
+        for condition, count in expected.items():
+            statement = read_statement(
+                f"SELECT COUNT(*), SUM(n) FROM r WHERE {condition}",
+                policy=POLICY_,
+                catalogue=engine.catalogue(),
+                dialect="postgres",
+            )
+            assert exact_answers(snapshot, statement)[()] == (count, 700 * count), condition
+
+
 def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgresql_backend):
     engine = postgresql_backend.load({})
     postgresql_backend.owner.execute("CREATE TABLE r (n numeric, d date, t timestamp, s char(4))")

@@ -249,9 +249,11 @@ def _catalogue(cursor: duckdb.DuckDBPyConnection) -> dict[str, Table]:
     columns: dict[str, list[Column]] = {}
     for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
         name = table if schema == "main" else f"{schema}.{table}"
-        columns.setdefault(name, []).append(
-            Column(column, _TYPES.get(str(kind).split("(")[0], "other"), bool(nullable))
-        )
+        base, _, rest = kind.partition("(")
+        # Lists end in a bracket, whatever they are lists of.
+        known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
+        digits = int(rest.partition(",")[0]) if known == "decimal" else None
+        columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits))
     return {name: Table(name, tuple(found)) for name, found in columns.items()}
 
 

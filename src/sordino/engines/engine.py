@@ -15,11 +15,16 @@ ColumnType = Literal["integer", "decimal", "float", "text", "boolean", "date", "
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the catalogue declares it; ``nullable`` is True unless the engine promises otherwise."""
+    """A column as the catalogue declares it; ``nullable`` is True unless the engine promises otherwise.
+
+    ``digits``: of a decimal, how many each value has at most, before and behind the point together; None where a value
+    may have more than 38, be NaN or infinite.
+    """
 
     name: str
     type: ColumnType
     nullable: bool = True
+    digits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

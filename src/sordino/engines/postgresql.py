@@ -23,7 +23,7 @@ _TYPES: dict[str, ColumnType] = {
     "int2": "integer",
     "int4": "integer",
     "int8": "integer",
-    "numeric": "decimal",
+    "numeric": "decimal",  # of any digits as far as `Column` goes: NUMERIC(p, s) too may be NaN
     "float4": "float",
     "float8": "float",
     "text": "text",

@@ -249,7 +249,8 @@ def _table(name: str, frame: Any) -> Table:
     columns = []
     for field in frame.schema.fields:
         kind = field.dataType.simpleString().partition("(")[0]
-        columns.append(Column(field.name, _TYPES.get(kind, "other"), field.nullable))
+        digits = field.dataType.precision if kind == "decimal" else None
+        columns.append(Column(field.name, _TYPES.get(kind, "other"), field.nullable, digits))
     return Table(name, tuple(columns))
 
 

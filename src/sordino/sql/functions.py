@@ -1,9 +1,9 @@
 """Scalar expressions: an allow-list of operators and functions that are deterministic, cannot raise on any value, and
 mean the same on every engine. Each is rewritten into a form that has these properties; everything else is refused.
 
-* Comparisons are made in the engine's integers where both sides are integers, else in doubles. NaN is larger than
-  every number and equal to itself, on all engines. Text is compared for equality only: its order depends on
-  collations.
+* Comparisons are made in the engine's integers where both sides are integers, else in doubles, or as if in doubles
+  (`short_decimals`). NaN is larger than every number and equal to itself, on all engines. Text is compared for
+  equality only: its order depends on collations.
 * Arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow and
   division by zero. Each value therefore carries a window (tiny, big): it is zero or its magnitude lies within. A
   window that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double column enters
@@ -37,6 +37,7 @@ from sordino.sql.value import (
     integer,
     null,
     number_literal,
+    short_decimals,
 )
 
 Resolve = Callable[[exp.Column], Value]
@@ -176,7 +177,7 @@ class Expressions:
     def _compared(self, node: exp.Expr, operator: type[exp.Binary], left: Value, right: Value) -> Value:
         if left.kind == "null" or right.kind == "null":
             return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
-        left, right = self.alike(node, left, right)
+        left, right = short_decimals(left, right) or self.alike(node, left, right)
         if operator in _ORDER and left.kind in ("text", "boolean"):
             self.text.refuse(
                 node, f"the order of {left.kind}s differs between engines; compare with =, <>, IN or LIKE"
@@ -249,7 +250,7 @@ class Expressions:
                 self.text.refuse(item, "IN takes a list of literals; write x = a OR x = b")
         if inner.kind == "null":
             return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
-        inner, *items = self.alike(node, inner, *items)
+        inner, *items = short_decimals(inner, *items) or self.alike(node, inner, *items)
         return boolean(
             exp.In(this=bracketed(inner.expression), expressions=[i.expression.copy() for i in items])
         )

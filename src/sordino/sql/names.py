@@ -160,20 +160,23 @@ class Names:
         if len(self.occurrences) >= MOST_OCCURRENCES:
             self.text.refuse(node, f"a question may join {MOST_OCCURRENCES} tables")
         alias = self._free_alias(node.alias or node.name)
-        types = {column.name: column.type for column in self._catalogue[found].columns}
+        catalogued = self._catalogue[found].columns
+        types = {column.name: column.type for column in catalogued}
         self.occurrences.append(Occurrence(alias, found, table.weight if table.private else None, types))
         declared = {column.casefold(): policy for column, policy in table.columns.items()}
         columns = {}
-        for column, kind in types.items():
-            known = declared.get(column.casefold())
-            path = f"tables.{table.name}.columns.{column}"
+        for column in catalogued:
+            name, kind = column.name, column.type
+            known = declared.get(name.casefold())
+            path = f"tables.{table.name}.columns.{name}"
             window = None if kind == "float" else (1.0, 3.5e38)
-            columns[column] = Value(
-                exp.column(column, table=alias, quoted=True),
+            columns[name] = Value(
+                exp.column(name, table=alias, quoted=True),
                 kind,
                 window if kind in NUMBERS else None,
                 _declared_range(known, kind, path),
-                column=(alias, column),
+                column=(alias, name),
+                digits=column.digits,
             )
         self._add_source(node, scope, Source(node.alias or node.name, columns))
 

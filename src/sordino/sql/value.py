@@ -16,6 +16,8 @@ Kind = ColumnType | Literal["null"]
 NUMBERS = ("integer", "decimal", "float")
 # Integers of every engine, unsigned ones of 128 bits included.
 _INTEGER_WINDOW = (1.0, 3.5e38)
+# Decimals of so many digits survive a double.
+_SHORT = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Value:
     underflow.
 
     None: a double that may be anything, NaN included. ``constant``: the value of a literal. ``column``: (alias,
-    column) when the expression is nothing but that column.
+    column) when the expression is nothing but that column. ``digits``: how many a decimal may have, None for any.
     """
 
     expression: exp.Expr
@@ -46,6 +48,7 @@ class Value:
     range: Range = Range()
     constant: str | int | Fraction | bool | date | datetime | None = None
     column: tuple[str, str] | None = None
+    digits: int | None = None
 
     @property
     def is_number(self) -> bool:
@@ -91,9 +94,9 @@ def bracketed(expression: exp.Expr) -> exp.Expr:
 def as_double(value: Value) -> Value:
     """The number as a double.
 
-    A decimal may be larger than any double, or too small for one, and some engines raise when converting it: beyond
-    10³⁸, where the engines with bounded decimals end, it is NULL, and within 10⁻³⁹ of zero it is zero. The bounds are
-    bare literals, so that engines with exact decimals compare exactly and the others in doubles.
+    A decimal of any digits may be larger than any double, or too small for one, and engines raise when converting it:
+    beyond 10³⁸, where the engines with bounded decimals end, it is NULL, as NaN is, and within 10⁻³⁹ of zero it is
+    zero. The bounds are bare literals, so that they are compared as decimals.
     """
     if value.kind == "float":
         return value
@@ -105,7 +108,27 @@ def as_double(value: Value) -> Value:
     guarded = case(
         (within(value.expression, "1e-39"), double_literal(0.0)), (within(value.expression, "1e38"), double)
     )
-    return replace(value, expression=guarded, kind="float", window=(1e-39, 1e38), constant=None, column=None)
+    return Value(double if value.digits else guarded, "float", (1e-39, 1e38), value.range)
+
+
+def short_decimals(*values: Value) -> list[Value] | None:
+    """Decimals and literals of at most 15 digits, to be compared as they are; None if one is something else.
+
+    Numbers of 15 digits are different doubles, in the same order. So this is the comparison of doubles, and the
+    engine need not convert every row.
+    """
+    if not any(value.kind == "decimal" for value in values):
+        return None
+    found = []
+    for value in values:
+        written = _short(value.constant)
+        if written is not None:
+            found.append(replace(value, expression=exp.Literal.number(written)))
+        elif value.kind == "null" or (value.kind == "decimal" and value.digits and value.digits <= _SHORT):
+            found.append(value)
+        else:
+            return None
+    return found
 
 
 def calculable(value: Value) -> Value:
@@ -153,6 +176,19 @@ def common_step(*steps: Fraction | None) -> Fraction | None:
     return result
 
 
+def _short(constant: object) -> str | None:
+    """A number of at most 15 digits before the point, behind it, and together."""
+    if isinstance(constant, bool) or not isinstance(constant, int | Fraction):
+        return None
+    scaled = Fraction(constant) * 10**_SHORT
+    digits = str(abs(scaled.numerator)).rstrip("0")
+    if scaled.denominator != 1 or abs(constant) >= 10**_SHORT or len(digits) > _SHORT:
+        return None
+    before, behind = divmod(abs(scaled.numerator), 10**_SHORT)
+    written = f"{before}.{behind:0{_SHORT}d}".rstrip("0").rstrip(".")
+    return f"-{written}" if constant < 0 else written
+
+
 def _window(value: Value) -> tuple[float, float]:
     size = abs(float(value.constant)) if isinstance(value.constant, int) else 1.0
     return (size, size) if size else (1.0, 1.0)
@@ -172,5 +208,6 @@ __all__ = [
     "integer",
     "null",
     "number_literal",
+    "short_decimals",
     "within",
 ]

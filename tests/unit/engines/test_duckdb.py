@@ -42,6 +42,18 @@ def test_a_folder_is_a_database(people):
         assert answer.to_pydict() == {"s": [60], "n": [4]}
 
 
+def test_the_catalogue_says_how_many_digits_decimals_have():
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE t (a DECIMAL(15, 2), b DECIMAL(38, 38), c DOUBLE, d DECIMAL(3, 1)[])")
+        columns = connect(owner).catalogue()["t"].columns
+    assert [(column.type, column.digits) for column in columns] == [
+        ("decimal", 15),
+        ("decimal", 38),
+        ("float", None),
+        ("other", None),
+    ]
+
+
 def test_an_undeclared_csv_is_text(people):
     with connect(people / "people.csv") as engine:
         assert {column.type for column in engine.catalogue()["people"].columns} == {"text"}

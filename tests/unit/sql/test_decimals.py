@@ -1,0 +1,104 @@
+"""Decimals: converted, guarded or compared as they are, they mean what their doubles mean."""
+
+from __future__ import annotations
+
+import operator
+import random
+from decimal import Decimal
+
+import duckdb
+import pytest
+
+from sordino.engines import Column, Table, connect
+from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.policy import Policy
+from sordino.sql.read import read_statement
+
+POLICY = Policy.load(
+    {
+        "version": 1,
+        "dataset": "x",
+        "tables": {"t": {"columns": {"n": {"bounds": [-5, 50], "granularity": 0.5}}}},
+    }
+)
+OPERATORS = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
+}  # fmt: skip
+
+
+def condition(text, digits):
+    catalogue = {"t": Table("t", (Column("n", "decimal", digits=digits), Column("i", "integer")))}
+    statement = read_statement(
+        f"SELECT COUNT(*) FROM t WHERE {text}", policy=POLICY, catalogue=catalogue, dialect="duckdb"
+    )
+    return " AND ".join(part.sql() for part in statement.join.conditions)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("n > 0", '"t"."n" > 0'),
+        ("n = 24.50", '"t"."n" = 24.5'),
+        ("-0.005 <= n", '(-0.005) <= "t"."n"'),
+        ("n BETWEEN 0.05 AND 1e3", '"t"."n" >= 0.05 AND "t"."n" <= 1000'),
+        ("n IN (1, 2.50, -3, NULL)", '"t"."n" IN (1, 2.5, -3, NULL)'),
+    ],
+)
+def test_a_short_decimal_is_compared_with_a_short_literal_as_it_is(text, read):
+    assert condition(text, 15) == read
+    assert "DOUBLE" in condition(text, 16)
+
+
+@pytest.mark.parametrize(
+    "text", ["n > 1234567890123456", "n > 0.1234567890123456", "n > 1e-16", "n > 1e15", "n + 1 > 0", "n > i"]
+)
+def test_all_else_is_compared_in_doubles_without_a_guard_where_digits_are_bounded(text):
+    assert 'CAST("t"."n" AS DOUBLE' in condition(text, 15)
+    assert "CASE" not in condition(text, 15)
+    assert condition(text, 15) == condition(text, 38)
+
+
+def test_a_decimal_of_any_digits_is_guarded():
+    assert condition("n > 0", None).startswith('CASE WHEN "t"."n" > -1E-39')
+
+
+@pytest.mark.parametrize("scale", [0, 2, 7, 15])
+def test_short_decimals_compare_like_their_doubles(scale):
+    draw = random.Random(scale)
+    values = [draw.choice((-1, 1)) * draw.randrange(10 ** draw.randint(1, 15)) for _ in range(60)]
+    values += [0, 1, 10**15 - 1, 1 - 10**15, 123456789012345, 123456789012346]
+    rows = [Decimal(value).scaleb(-scale) for value in values]
+    literals = [f"{Decimal(value).scaleb(-draw.randint(0, 15)):f}" for value in values[:20]]
+    literals += [f"{row:f}" for row in rows[-20:]]
+    with duckdb.connect() as owner:
+        owner.execute(f"CREATE TABLE t (n DECIMAL(15, {scale}))")
+        owner.executemany("INSERT INTO t VALUES (?)", [(row,) for row in rows])
+        engine = connect(owner)
+        asked = [(sign, literal) for literal in literals for sign in OPERATORS]
+        counts = ", ".join(f"COUNT(CASE WHEN n {sign} {literal} THEN 1 END)" for sign, literal in asked)
+        statement = read_statement(
+            f"SELECT {counts} FROM t", policy=POLICY, catalogue=engine.catalogue(), dialect="duckdb"
+        )
+        with engine.snapshot() as snapshot:
+            found = exact_answers(snapshot, statement)[()]
+    for (sign, literal), place in zip(
+        asked, (output.measures[0] for output in statement.outputs), strict=True
+    ):
+        expected = sum(OPERATORS[sign](float(row), float(literal)) for row in rows)
+        assert found[place] == expected, (sign, literal)
+
+
+def test_the_longest_decimals_are_doubles_and_nothing_is_lost():
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE t (n DECIMAL(38, 38), i DECIMAL(38, 0))")
+        owner.execute("INSERT INTO t VALUES (1e-38, 99999999999999999999999999999999999999), (0, NULL)")
+        engine = connect(owner)
+        for text, count in {"n > 0": 1, "n = 0": 1, "i > 1e37": 1, "n * n > 0": 1, "n / i > 0": 1}.items():
+            statement = read_statement(
+                f"SELECT COUNT(*) FROM t WHERE {text}",
+                policy=POLICY,
+                catalogue=engine.catalogue(),
+                dialect="duckdb",
+            )
+            with engine.snapshot() as snapshot:
+                assert exact_answer(snapshot, statement.question((), 0)) == count, text
