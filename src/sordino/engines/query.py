@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from sordino.core import ParameterError, UnsupportedError
 
@@ -57,13 +56,22 @@ def double_literal(value: float) -> exp.Expr:
 
 def tables_read(query: exp.Expr) -> list[exp.Table]:
     """The nodes of a query that name tables of the database; names of WITH clauses, where in scope, are left out."""
-    defined = {
-        id(table)
-        for scope in traverse_scope(query)
-        for table in scope.tables
-        if isinstance(scope.sources.get(table.alias_or_name), Scope)
-    }
-    return [table for table in query.find_all(exp.Table) if id(table) not in defined]
+    found = []
+    waiting: list[tuple[exp.Expr, frozenset[str]]] = [(query, frozenset())]
+    while waiting:
+        node, defined = waiting.pop()
+        if isinstance(node, exp.Table) and (node.args.get("db") or node.name not in defined):
+            found.append(node)
+        clause = node.args.get("with_")
+        if clause is not None:
+            names = frozenset(cte.alias for cte in clause.expressions)
+            before = defined | names if clause.args.get("recursive") else defined
+            for cte in clause.expressions:
+                waiting.append((cte, before))
+                before |= {cte.alias}
+            defined |= names
+        waiting += [(child, defined) for child in node.iter_expressions() if child is not clause]
+    return found
 
 
 def table_name(table: exp.Table) -> str:

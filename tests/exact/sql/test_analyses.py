@@ -10,6 +10,7 @@ import json
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 
 import duckdb
@@ -34,12 +35,12 @@ from tests.oracles.joins import (
     inadmissible_pair,
     unsmooth_pair,
 )
-from tests.oracles.sql_bounds import ElasticBounds, PatternBounds, ResidualBounds
+from tests.oracles.sql_bounds import ElasticBounds, OrderedBounds, ResidualBounds
 from tests.oracles.sql_cases import random_query, random_walk
 from tests.oracles.sqlite_engine import SQLiteSnapshot
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "joins_sql.json").read_text())["entries"]
-EVERY = ("patterns", "corner", "residual", "elastic")
+EVERY = ("patterns", "residual", "elastic")
 BETA, LARGER = 0.45, 0.9
 MOST = 3
 
@@ -143,17 +144,22 @@ def test_bounds_equal_the_reference_where_conditions_are_equalities():
         if len(query.occurrences) == 1 or not is_simple(query):
             continue
         references = {
-            "patterns": PatternBounds(query, "apart"),
-            "corner": PatternBounds(query, "corner"),
+            "patterns": OrderedBounds(query, orders="all", growth="factors"),
             "residual": ResidualBounds(query),
             "elastic": ElasticBounds(query),
         }
-        rows = PatternBounds(query, "rows")
+        # Every component in its first order, in its last, …: ours is one of these per component.
+        ordered = [
+            OrderedBounds(query, orders=lambda J, i=i: [list(permutations(J))[i % math.factorial(len(J))]])
+            for i in range(math.factorial(len(query.occurrences) - 1))
+        ]
         snapshot = SQLiteSnapshot(query)
         prepared = plan(question_of(query), analyses=EVERY, most_joined=8)
         for _, database in random_walk(rng, query, 1):
             here = bounds_by_name(prepared.read(snapshot.fill(database), beta=BETA))
-            least = rows.sequence(database, MOST)
+            worst = [
+                max(values) for values in zip(*(o.sequence(database, MOST) for o in ordered), strict=True)
+            ]
             for name, reference in references.items():
                 expected = reference.sequence(database, MOST)
                 compared[name] += 1
@@ -161,12 +167,13 @@ def test_bounds_equal_the_reference_where_conditions_are_equalities():
                 # Elastic follows several orders, which only helps.
                 if name in ("residual", "elastic"):
                     assert all(a <= b + 1e-9 for a, b in zip(here[name], expected, strict=True)), query.sql()
-            assert all(a >= b - 1e-9 for a, b in zip(here["patterns"], least, strict=True)), query.sql()
+            assert all(a <= b + 1e-9 for a, b in zip(here["patterns"], worst, strict=True)), query.sql()
         snapshot.close()
     assert compared["residual"] > 100
     assert equal["residual"] == compared["residual"]
-    for name, share in (("patterns", 0.85), ("corner", 0.85), ("elastic", 0.7)):
-        assert equal[name] >= share * compared[name], (name, equal, compared)
+    # Ours knows which counts go together, theirs takes the best order and grows every component by itself.
+    for name in ("patterns", "elastic"):
+        assert equal[name] >= 0.7 * compared[name], (name, equal, compared)
 
 
 def test_following_fewer_distances_changes_nothing():
@@ -325,11 +332,38 @@ def test_values_that_nothing_meets_count(monkeypatch):
     honest = Met.read
 
     def obtained_only(self, reader):
-        seen, highest = honest(self, reader)
-        return seen, [0] * len(highest)
+        rows = honest(self, reader)
+        return np.where(rows[:, :1] > 0, rows, 0)
 
     monkeypatch.setattr(Met, "read", obtained_only)
     assert any("LS_1 = 20" in problem for problem in problems(TRIANGLE, [NO_TRIANGLE], stride=7))
+
+
+def test_a_size_that_asks_for_a_value_not_yet_known_is_refused(monkeypatch):
+    tables = (
+        Table("R", ("a",), VALUES),
+        Table("S", ("a", "b"), VALUES),
+        Table("U", ("a", "b"), VALUES, private=False),
+        Table("W", ("a",), VALUES),
+    )
+    chain = JoinQuery(
+        tables,
+        (("r", "R"), ("s", "S"), ("u", "U"), ("w", "W")),
+        And((equal("r.a", "s.a"), equal("s.b", "u.a"), equal("u.b", "w.a"))),
+    )
+    fan = {
+        "R": Counter(),
+        "S": Counter({(0, 0): 2}),
+        "U": Counter([(0, 0), (0, 1), (0, 2)]),
+        "W": Counter([(0,), (1,), (2,)]),
+    }
+    assert problems(chain, [fan]) == []
+
+    def everything_known(form, component):
+        return [(j, sorted(set(form.boundary((j,))))) for j in component]
+
+    monkeypatch.setattr("sordino.sql.analysis.patterns.reached", everything_known)
+    assert problems(chain, [fan])
 
 
 def test_budgets_of_their_own_for_the_copies_are_refused(monkeypatch):
@@ -364,7 +398,7 @@ def test_choosing_an_analysis_by_the_data_is_refused():
         And((equal("e.a", "f.a"), equal("p.a", "f.a"), zero, one)),
     )
     snapshot = SQLiteSnapshot(query)
-    fine, coarse = (plan(question_of(query), analyses=(name,)) for name in ("residual", "corner"))
+    fine, coarse = (plan(question_of(query), analyses=(name,)) for name in ("residual", "elastic"))
 
     def switched(database):
         chosen = fine if len(database["E"]) <= 2 else coarse
@@ -372,7 +406,7 @@ def test_choosing_an_analysis_by_the_data_is_refused():
 
     databases = [{"E": Counter({(0, 0): 9, (0, 1): 9}), "P": Counter({(0,): 3, (1,): 3, (2,): 5})}]
     assert problems(query, databases, analyses=("residual",)) == []
-    assert problems(query, databases, analyses=("corner",)) == []
+    assert problems(query, databases, analyses=("elastic",)) == []
     assert check_bounds(switched, query, databases, most=1)
     snapshot.close()
 
@@ -386,7 +420,6 @@ def test_the_bound_of_one_table_is_its_reach_over_its_weight_and_nothing_is_aske
     query = JoinQuery((table,), (("t", "T"),), aggregate=Sum(((1, Column("t", "a")),), 0, -3, 2))
     analysis = analyse(question_of(query), None, beta=0.1)
     assert analysis.bounds == (Fraction(3, 2),)
-    assert analysis.statements == ()
     bound = analysis.smooth_bound()
     assert bound.constant
     assert bound.at(0.0) == 1.5

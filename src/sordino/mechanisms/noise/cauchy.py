@@ -121,6 +121,7 @@ def _float_loss(gamma: float, alpha: float, beta: float) -> float:
     return max(losses)
 
 
+@lru_cache(maxsize=4096)
 def _certified(gamma: float, alpha: float, beta: float, epsilon: float) -> bool:
     """Both tangents, at their largest over [0, 1], lie at or below ε."""
     for sign in (1.0, -1.0):

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Protocol
 
 from sqlglot import exp
@@ -32,7 +31,7 @@ _ROUND_UP = 1 + 2.0**-44
 
 
 class Prepared(Protocol):
-    """An analysis of one question whose statements are known; it has seen no data."""
+    """An analysis of one question that has said what it asks; it has seen no data."""
 
     def bounds(self, reader: Reader, steps: Steps) -> Mapping[str, Sequence[int | Fraction]]:
         """B_0, B_1, … per private table, in steps of the measure; not yet divided by the table's weight."""
@@ -41,7 +40,6 @@ class Prepared(Protocol):
 
 ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
     "patterns": patterns,
-    "corner": partial(patterns, corner=True),
     "residual": residual,
     "elastic": elastic,
 }
@@ -65,13 +63,7 @@ class Analysis:
     window: int
     distance: Distance
     constant: bool
-    asked: tuple[exp.Expr, ...]
     seconds: float
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        """The texts of what was run, in sqlglot's own dialect."""
-        return tuple(tree.sql(pretty=True) for tree in self.asked)
 
     @property
     def bounds(self) -> tuple[int | Fraction, ...]:
@@ -125,10 +117,10 @@ class Plan:
 
     question: JoinQuestion
     prepared: dict[str, Prepared]
-    asked: tuple[exp.Expr, ...]
+    statement: exp.Query | None
 
     def read(self, snapshot: Snapshot, *, beta: float) -> Analysis:
-        """Run the statements and bound; see `analyse`."""
+        """Run the statement and bound; see `analyse`."""
         beta = positive("beta", beta)
         started = time.perf_counter()
         weights = {o.table: o.weight for o in self.question.occurrences if o.weight is not None}
@@ -140,9 +132,9 @@ class Plan:
             constant: dict[str, dict[str, tuple[int | Fraction, ...]]] = {
                 table: {"constant": (reach / weight,)} for table, weight in weights.items()
             }
-            return Analysis(constant, beta, Fraction(1), 1, distance, True, (), 0.0)
+            return Analysis(constant, beta, Fraction(1), 1, distance, True, 0.0)
         steps = steps_to_follow(self.question, beta)
-        reader = Reader(snapshot, self.asked)
+        reader = Reader(snapshot, self.statement)
         found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
         per_table = {
             table: {
@@ -152,10 +144,10 @@ class Plan:
             for table, weight in steps.tables.items()
         }
         seconds = time.perf_counter() - started
-        return Analysis(per_table, beta, steps.unit, steps.widest, distance, False, self.asked, seconds)
+        return Analysis(per_table, beta, steps.unit, steps.widest, distance, False, seconds)
 
     def __repr__(self) -> str:
-        return f"Plan(analyses={', '.join(self.prepared) or 'constant'}; statements={len(self.asked)})"
+        return f"Plan(analyses={', '.join(self.prepared) or 'constant'})"
 
 
 def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
@@ -171,13 +163,13 @@ def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
 def plan(
     question: JoinQuestion, *, analyses: Sequence[str] | None = None, most_joined: int = MOST_JOINED
 ) -> Plan:
-    """The statements of some analyses; reads nothing."""
+    """What some analyses ask, as one statement; reads nothing."""
     names = _checked(question, default_analyses(question) if analyses is None else analyses)
     if len(question.occurrences) == 1 or not any(o.private for o in question.occurrences):
-        return Plan(question, {}, ())
+        return Plan(question, {}, None)
     form, asking = normal_form(question), Asking(whole("most_joined", most_joined, least=1))
     prepared = {name: ANALYSES[name](form, asking) for name in names}
-    return Plan(question, prepared, asking.statements())
+    return Plan(question, prepared, asking.statement())
 
 
 def analyse(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,7 +18,9 @@ from sordino.sql.analysis.formula import (
     cell_of,
     column_of,
     equal,
+    equals_constant,
     formula,
+    is_present,
     not_null,
     number_of,
 )
@@ -93,17 +95,39 @@ class NormalForm:
         """The aliases at some positions."""
         return frozenset(self.occurrences[j].alias for j in positions)
 
-    def keys(self, positions: Sequence[int]) -> tuple[tuple[int, Cell], ...]:
-        """The classes by which the row is tied to these positions, each with its first cell there.
+    def keys(self, positions: Sequence[int]) -> tuple[int, ...]:
+        """The classes by which the row is tied to these positions.
 
         A class with a constant ties nothing: its value is known.
         """
         names = self.aliases(positions)
         return tuple(
-            (number, inside[0])
+            number
             for number, equals in enumerate(self.classes)
-            if self.ties_the_row(number) and (inside := equals.inside(names))
+            if self.ties_the_row(number) and equals.inside(names)
         )
+
+    def boundary(self, positions: Sequence[int]) -> tuple[int, ...]:
+        """The classes without constant that tie these positions to anything outside them."""
+        names = self.aliases(positions)
+        return tuple(
+            number
+            for number, equals in enumerate(self.classes)
+            if not equals.constants and equals.inside(names) and len(equals.inside(names)) < len(equals.cells)
+        )
+
+    def classes_at(self, position: int) -> frozenset[int]:
+        """The classes without constant that hold a cell of a position."""
+        names = self.aliases((position,))
+        return frozenset(
+            number
+            for number, equals in enumerate(self.classes)
+            if not equals.constants and equals.inside(names)
+        )
+
+    def cell(self, number: int, position: int) -> Cell:
+        """The first cell of a class at a position."""
+        return self.classes[number].inside(self.aliases((position,)))[0]
 
     def ties_the_row(self, number: int) -> bool:
         """Whether a class without constant holds a cell of the row and a cell outside it."""
@@ -111,32 +135,41 @@ class NormalForm:
         aliases = {cell.alias for cell in equals.cells}
         return not equals.constants and ROW in aliases and len(aliases) > 1
 
-    def restricted(self, positions: Sequence[int]) -> Formula:
+    def restricted(self, positions: Sequence[int], names: Mapping[str, str] | None = None) -> Formula:
         """What the conditions demand of rows at ``positions``, whatever the rows elsewhere are.
+
+        ``names``: other aliases to write the result with.
 
         **Guarantee**: TRUE wherever the whole condition is TRUE; implied by the same formula of more positions. Cells
         of the row that is studied are written through an equal cell at ``positions`` or an equal constant.
         **Source**: interval logic, naples-1.md §8; replacing an atom under a NOT is the trap that `formula` avoids.
         """
-        names = self.aliases(positions)
+        here = self.aliases(positions)
+        written = _written(self.occurrences, positions, names or {})
+        needed: list[Formula] = []
+        for equals in self.classes:
+            inside = sorted(written[cell] for cell in equals.inside(here))
+            if equals.constants:
+                needed += [equals_constant(cell, equals.constants[0]) for cell in inside]
+            elif inside:
+                needed += [equal(inside[0], cell) for cell in inside[1:]]
+                # Every class of two cells or more says that none of them is NULL.
+                if len(inside) == 1:
+                    needed.append(is_present(inside[0]))
+        return all_of([self.weakened(positions).renamed(written), *needed])
+
+    def weakened(self, positions: Sequence[int]) -> Formula:
+        """The part of `restricted` that is not the equalities of the classes."""
+        here = self.aliases(positions)
         known = frozenset(
             Cell(self.occurrences[j].alias, name) for j in positions for name in self.occurrences[j].columns
         )
         through: dict[Cell, exp.Expr] = {}
-        needed: list[Formula] = []
         for equals in self.classes:
-            inside = [column_of(cell) for cell in equals.inside(names)]
-            if equals.constants:
-                needed += [equal(column, equals.constants[0]) for column in inside]
-            elif inside:
-                needed += [equal(inside[0], column) for column in inside[1:]]
-                # Every class of two cells or more says that none of them is NULL.
-                if len(inside) == 1:
-                    needed.append(not_null(inside[0]))
-            stand_ins = equals.constants or inside
+            stand_ins = equals.constants or tuple(column_of(cell) for cell in equals.inside(here)[:1])
             if stand_ins and equals.kind in _REWRITTEN:
                 through |= dict.fromkeys(equals.inside(frozenset({ROW})), stand_ins[0])
-        return all_of([*(part.seen(known, through) for part in self.parts), *needed])
+        return all_of(part.seen(known, through) for part in self.parts)
 
 
 def normal_form(question: JoinQuestion) -> NormalForm:
@@ -189,6 +222,17 @@ def is_column_equality(part: Formula) -> bool:
         and isinstance(tree.this, exp.Column)
         and isinstance(tree.expression, exp.Column)
     )
+
+
+def _written(
+    occurrences: Sequence[Occurrence], positions: Sequence[int], names: Mapping[str, str]
+) -> dict[Cell, Cell]:
+    """The cells at some positions, under other aliases."""
+    return {
+        Cell(occurrence.alias, name): Cell(names.get(occurrence.alias, occurrence.alias), name)
+        for occurrence in (occurrences[j] for j in positions)
+        for name in occurrence.columns
+    }
 
 
 def _named(condition: exp.Expr, kinds: dict[Cell, ColumnType]) -> exp.Expr:

@@ -105,7 +105,7 @@ def _walk(steps: dict[int, set[int]], start: int, end: int) -> int:
 def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joined: int) -> list[Cluster]:
     """Components by decreasing key; each joins the first whose key contains its own."""
     keys = {
-        component: frozenset(number for number, _ in form.keys(component))
+        component: frozenset(form.keys(component))
         for component in components(form, form.others, neighbours, most_joined=most_joined)
     }
     found: list[list[tuple[int, ...]]] = []

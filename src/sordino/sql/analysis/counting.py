@@ -1,143 +1,119 @@
-"""SQL that counts what a row meets: grouped counts of single tables and of joins of a few."""
+"""What is counted: rows of a table or of a join, per value of some columns; and the SQL that counts it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import permutations
 
 from sqlglot import exp
 
 from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.components import Cluster
-from sordino.sql.analysis.formula import Cell, cells_of, column_of
-from sordino.sql.question import Measure, Occurrence
+from sordino.sql.analysis.formula import Cell, Formula, cell_of, cells_of, column_of
+from sordino.sql.question import Measure
 
-_WIDE = "DECIMAL(38, 0)"
+_WIDE = exp.DataType.build("DECIMAL(38, 0)")
+_MOST_PERMUTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
-    """What to ask about one cluster, and where the numbers stand in the answer.
+class Rows:
+    """Rows of one table, per value of the columns ``keys``; a row counts as often as its links say, multiplied.
 
-    ``statement`` gives rows (seen, columns …): seen = 1 for what some value of the key meets, 0 for the largest n_j
-    over all keys of each table by itself. ``counted``: per column before the n_j, which component's count it is.
-    ``positions``: whose n_j the other columns are. ``joins``: the sub-queries of the counts.
+    With a measure it counts that many times the size of what is summed. Equal descriptions are one count, whatever the
+    aliases in the question were.
     """
 
-    statement: exp.Expr
-    counted: tuple[int, ...]
-    positions: tuple[int, ...]
-    joins: tuple[exp.Select, ...]
+    table: str
+    conditions: tuple[Formula, ...]
+    keys: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+    measure: Measure | None = None
 
-
-def size_by(form: NormalForm, position: int, cells: Sequence[Cell]) -> exp.Select:
-    """The rows of one table that pass its own conditions, per value of some of its columns."""
-    select = _select(form, (position,)).select(
-        *_named_keys(cells), exp.alias_(exp.Count(this=exp.Star()), "n"), copy=False
-    )
-    return select.group_by(*map(column_of, cells), copy=False) if cells else select
-
-
-def largest_size(form: NormalForm, position: int, cells: Sequence[Cell]) -> exp.Select:
-    """How many rows of one table that pass its own conditions agree in some columns, at most."""
-    sizes = size_by(form, position, cells)
-    if not cells:
-        return sizes
-    return exp.select(exp.alias_(_largest(exp.column("n")), "n")).from_(
-        sizes.subquery("sizes", copy=False), copy=False
-    )
-
-
-def joined_by(
-    form: NormalForm, component: Sequence[int], keys: Sequence[Cell], measure: Measure | None
-) -> exp.Select:
-    """How many combinations of rows at the positions go together per value of some columns.
-
-    With a measure: the sum of its size over them.
-
-    A table of which only one column matters is grouped by it first.
-    """
-    condition = form.restricted(component)
-    between = [part for part in condition.conjuncts() if len({c.alias for c in part.cells}) != 1]
-    used = frozenset().union(*(part.cells for part in between)) | set(keys)
-    if measure is not None and measure.value is not None:
-        used |= cells_of(measure.value)
-    inside = [part for part in condition.conjuncts() if len({c.alias for c in part.cells}) == 1]
-    weights: list[exp.Expr] = []
-    select = exp.select()
-    for j in component:
-        occurrence = form.occurrences[j]
-        mine = sorted(cell for cell in used if cell.alias == occurrence.alias)
-        own = [part for part in inside if {c.alias for c in part.cells} == {occurrence.alias}]
-        if len(mine) <= 1 < len(component):
-            columns = [column_of(cell) for cell in mine]
-            grouped = exp.select(
-                *(exp.alias_(c, c.name, quoted=True) for c in columns),
-                exp.alias_(exp.Count(this=exp.Star()), "sordino_w"),
-            ).from_(_table(occurrence))
-            if own:
-                grouped = grouped.where(*(part.tree() for part in own), copy=False)
-            source: exp.Expr = (grouped.group_by(*columns, copy=False) if columns else grouped).subquery(
-                exp.to_identifier(occurrence.alias, quoted=True)
-            )
-            weights.append(exp.column("sordino_w", exp.to_identifier(occurrence.alias, quoted=True)))
-        else:
-            source = _table(occurrence)
-            if own:
-                select = select.where(*(part.tree() for part in own), copy=False)
-        select = (
-            select.from_(source, copy=False)
-            if j == component[0]
-            else select.join(source, join_type="cross", copy=False)
+    def select(self, name_of: Callable[[Counted], str]) -> exp.Select:
+        """Columns k0, k1, … and c; ``name_of`` says where the links are counted."""
+        alias = _alias(self.table)
+        select = exp.select().from_(table_of(self.table, alias), copy=False)
+        for place, link in enumerate(self.links):
+            on = [
+                exp.EQ(this=number(f"k{key}", f"l{place}"), expression=column_of(Cell(alias, column)))
+                for key, column in enumerate(link.columns)
+            ]
+            met = table_of(name_of(link.counted), f"l{place}")
+            select.join(met, on=exp.and_(*on, copy=False), copy=False)
+        weights: list[exp.Expr] = [number("c", f"l{place}") for place in range(len(self.links))]
+        return _grouped(
+            select, self.conditions, [Cell(alias, key) for key in self.keys], weights, self.measure
         )
-    if between:
-        select = select.where(*(part.tree() for part in between), copy=False)
-    select = select.select(*_named_keys(keys), exp.alias_(_total(weights, measure), "c"), copy=False)
-    return select.group_by(*map(column_of, keys), copy=False) if keys else select
 
 
-def counting(form: NormalForm, cluster: Cluster, *, corner: bool = False) -> Counting:
-    """The statement for a cluster; a component that holds all columns of a sum is summed, not counted.
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What one row of a table meets: a count whose keys equal columns of the row, in this order."""
 
-    ``corner``: the largest counts alone, in place of the counts that go with each other.
+    counted: Rows
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Combinations of rows of several tables that are not tied together like a tree, per value of ``keys``."""
+
+    tables: tuple[tuple[str, str], ...]
+    conditions: tuple[Formula, ...]
+    keys: tuple[Cell, ...]
+    measure: Measure | None = None
+
+    def select(self, name_of: Callable[[Counted], str]) -> exp.Select:
+        """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
+        between = [part for part in self.conditions if len({cell.alias for cell in part.cells}) != 1]
+        used = frozenset(self.keys).union(*(part.cells for part in between))
+        if self.measure is not None and self.measure.value is not None:
+            used |= cells_of(self.measure.value)
+        weights: list[exp.Expr] = []
+        select = exp.select()
+        kept = list(between)
+        for alias, table in self.tables:
+            columns = sorted(cell for cell in used if cell.alias == alias)
+            own = [part for part in self.conditions if {cell.alias for cell in part.cells} == {alias}]
+            source: exp.Expr = table_of(table, alias)
+            if len(columns) <= 1:
+                source = _pregrouped(source, columns, own).subquery(
+                    exp.to_identifier(alias, quoted=True), copy=False
+                )
+                weights.append(number("sordino_w", alias))
+            else:
+                kept += own
+            if alias == self.tables[0][0]:
+                select.from_(source, copy=False)
+            else:
+                select.join(source, join_type="cross", copy=False)
+        return _grouped(select, kept, self.keys, weights, self.measure)
+
+
+Counted = Rows | Flat
+
+
+def counted(
+    form: NormalForm, positions: Sequence[int], classes: Sequence[int], measure: Measure | None = None
+) -> tuple[Counted, tuple[int, ...]]:
+    """How many combinations of rows at some positions go together, per value of some classes of equal cells.
+
+    With a measure: the sum of its size over them. Second: the class of each key.
+
+    Positions that equalities tie together like a tree, with one of them holding all the classes, are counted from the
+    leaves: every table is grouped by what ties it to the next, so no join is larger than a table.
     """
-    holder = {
-        number: form.measure
-        for number, component in enumerate(cluster.components)
-        if holds_measure(form, component)
-    }
-    counted = tuple(
-        number
-        for number, component in enumerate(cluster.components)
-        if len(component) > 1 or number in holder
-    )
-    positions = cluster.positions
-    tables = {f"sordino_n{j}": size_by(form, j, keys_of(form, (j,))) for j in positions}
-    joins = {
-        number: joined_by(form, component, keys_of(form, component), holder.get(number))
-        for number, component in enumerate(cluster.components)
-        if number in counted
-    }
-    tables |= {f"sordino_c{number}": joined for number, joined in joins.items()}
-    largest_sizes = [_scalar(f"sordino_n{j}", "n") for j in positions]
-    unseen = exp.select(
-        exp.alias_(exp.Literal.number(0), "seen"),
-        *(exp.alias_(exp.cast(exp.Literal.number(0), "VARCHAR"), f"c{number}") for number in counted),
-        *(exp.alias_(value, f"n{j}") for j, value in zip(positions, largest_sizes, strict=True)),
-    )
-    query: exp.Query = unseen
-    if counted or len(positions) > 1:
-        seen = _corner(counted, positions) if corner else _seen(form, cluster, counted, positions)
-        query = exp.union(seen, unseen, distinct=False, copy=False)
-    for name, table in tables.items():
-        query = query.with_(name, as_=table, copy=False)
-    return Counting(query, counted, positions, tuple(joins.values()))
+    parents = _tree(form, positions, frozenset(classes), measure)
+    if parents is not None:
+        return _rows(form, parents, next(iter(parents)), classes, measure)
+    return _flat(form, positions, classes, measure)
 
 
-def keys_of(form: NormalForm, positions: Sequence[int]) -> list[Cell]:
-    """A cell for every class that ties the row to these positions."""
-    return sorted(cell for _, cell in form.keys(positions))
+def size_of_position(form: NormalForm, position: int, classes: Sequence[int]) -> Rows:
+    """The rows of one table that pass its own conditions, per value of some classes."""
+    return _rows(form, {position: None}, position, classes, None)[0]
 
 
 def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
@@ -148,87 +124,185 @@ def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
     return {cell.alias for cell in cells_of(value)} <= form.aliases(positions)
 
 
-def _seen(
-    form: NormalForm, cluster: Cluster, counted: tuple[int, ...], positions: tuple[int, ...]
+def _tree(
+    form: NormalForm, positions: Sequence[int], classes: frozenset[int], measure: Measure | None
+) -> dict[int, int | None] | None:
+    """Each position's parent, the root first; None if they are no tree.
+
+    A position may hang under a parent that holds all classes which it shares with those before it: then the values that
+    it has in common with the rest are those of its parent's row.
+    """
+    if len(positions) > 1 and any(
+        len({cell.alias for cell in part.cells}) > 1 for part in form.weakened(positions).conjuncts()
+    ):
+        return None
+    if measure is not None and not any(holds_measure(form, (j,)) for j in positions):
+        return None
+    held = {j: form.classes_at(j) for j in positions}
+    for root in positions:
+        if not classes <= held[root]:
+            continue
+        parents: dict[int, int | None] = {root: None}
+        while len(parents) < len(positions):
+            before = frozenset().union(*(held[j] for j in parents))
+            found = next(
+                (
+                    (j, parent)
+                    for j in positions
+                    if j not in parents and held[j] & before
+                    for parent in parents
+                    if held[j] & before <= held[parent]
+                ),
+                None,
+            )
+            if found is None:
+                break
+            parents[found[0]] = found[1]
+        if len(parents) == len(positions):
+            return parents
+    return None
+
+
+def _rows(
+    form: NormalForm,
+    parents: dict[int, int | None],
+    position: int,
+    classes: Sequence[int],
+    measure: Measure | None,
+) -> tuple[Rows, tuple[int, ...]]:
+    occurrence = form.occurrences[position]
+    links = []
+    for child, parent in parents.items():
+        if parent == position:
+            shared = sorted(form.classes_at(child) & form.classes_at(position))
+            below = measure if measure is not None and _below(form, parents, child) else None
+            rows, order = _rows(form, parents, child, shared, below)
+            links.append(Link(rows, tuple(form.cell(number, position).name for number in order)))
+    own = measure if measure is not None and holds_measure(form, (position,)) else None
+    names = {occurrence.alias: _alias(occurrence.table)}
+    keys = sorted((form.cell(number, position).name, number) for number in classes)
+    found = Rows(
+        occurrence.table,
+        _in_order(form.restricted((position,), names)),
+        tuple(name for name, _ in keys),
+        tuple(sorted(links, key=lambda link: (link.counted.table, link.counted.keys, link.columns))),
+        _renamed(own, names),
+    )
+    return found, tuple(number for _, number in keys)
+
+
+def _below(form: NormalForm, parents: dict[int, int | None], position: int) -> bool:
+    """Whether what is summed is held by a position or by one that hangs under it."""
+    return holds_measure(form, (position,)) or any(
+        _below(form, parents, child) for child, parent in parents.items() if parent == position
+    )
+
+
+def _flat(
+    form: NormalForm, positions: Sequence[int], classes: Sequence[int], measure: Measure | None
+) -> tuple[Flat, tuple[int, ...]]:
+    """Of the orders of copies of one table the one with the least text, so that symmetric joins are one."""
+    tables = [form.occurrences[j].table for j in positions]
+    permuted = len(set(tables)) < len(tables) and len(tables) <= _MOST_PERMUTED
+    orders = permutations(positions) if permuted else [tuple(positions)]
+    options = [_flat_in(form, order, classes, measure) for order in orders]
+    return min(options, key=_text) if permuted else options[0]
+
+
+def _text(option: tuple[Flat, tuple[int, ...]]) -> str:
+    flat = option[0]
+    return repr((flat.tables, [part.text for part in flat.conditions], flat.keys))
+
+
+def _flat_in(
+    form: NormalForm, order: Sequence[int], classes: Sequence[int], measure: Measure | None
+) -> tuple[Flat, tuple[int, ...]]:
+    occurrences = [form.occurrences[j] for j in order]
+    tables = [occurrence.table for occurrence in occurrences]
+    written = [
+        _alias(table) if tables.count(table) == 1 else f"{_alias(table)}_{place}"
+        for place, table in enumerate(tables)
+    ]
+    names = {occurrence.alias: alias for occurrence, alias in zip(occurrences, written, strict=True)}
+    keys = []
+    for number in classes:
+        cells = form.classes[number].inside(form.aliases(order))
+        keys.append((min(Cell(names[cell.alias], cell.name) for cell in cells), number))
+    keys.sort()
+    found = Flat(
+        tuple(zip(written, tables, strict=True)),
+        _in_order(form.restricted(order, names)),
+        tuple(cell for cell, _ in keys),
+        _renamed(measure, names),
+    )
+    return found, tuple(number for _, number in keys)
+
+
+def _in_order(condition: Formula) -> tuple[Formula, ...]:
+    return tuple(sorted(condition.conjuncts(), key=lambda part: part.text))
+
+
+def _renamed(measure: Measure | None, names: dict[str, str]) -> Measure | None:
+    if measure is None or measure.value is None:
+        return measure
+    holder = exp.Paren(this=measure.value.copy())
+    for column in list(holder.find_all(exp.Column)):
+        cell = cell_of(column)
+        column.replace(column_of(Cell(names.get(cell.alias, cell.alias), cell.name)))
+    return replace(measure, value=holder.this)
+
+
+def _alias(table: str) -> str:
+    return table.rpartition(".")[2]
+
+
+def table_of(table: str, alias: str) -> exp.Table:
+    """A node for a table under an alias, both quoted."""
+    schema, _, name = table.rpartition(".")
+    return exp.Table(
+        this=exp.Identifier(this=name, quoted=True),
+        db=exp.Identifier(this=schema, quoted=True) if schema else None,
+        alias=exp.TableAlias(this=exp.Identifier(this=alias, quoted=True)),
+    )
+
+
+def number(name: str, source: str | None = None) -> exp.Column:
+    """A node for a column of ours."""
+    return column_of(Cell(source or "", name))
+
+
+def named(value: exp.Expr, name: str) -> exp.Alias:
+    """value AS name; ours."""
+    return exp.Alias(this=value, alias=exp.Identifier(this=name, quoted=True))
+
+
+def _pregrouped(source: exp.Expr, cells: Sequence[Cell], conditions: Sequence[Formula]) -> exp.Select:
+    columns = [column_of(cell) for cell in cells]
+    grouped = exp.select(
+        *(named(column, column.name) for column in columns),
+        named(exp.Count(this=exp.Star()), "sordino_w"),
+    ).from_(source, copy=False)
+    if conditions:
+        grouped.where(*(part.tree() for part in conditions), copy=False)
+    return grouped.group_by(*columns, copy=False) if columns else grouped
+
+
+def _grouped(
+    select: exp.Select,
+    conditions: Sequence[Formula],
+    keys: Sequence[Cell],
+    weights: list[exp.Expr],
+    measure: Measure | None,
 ) -> exp.Select:
-    """The counts that go with one value of the key, each combination once, and the last only at its largest."""
-    sources: list[tuple[str, tuple[int, ...]]] = []
-    for number, component in enumerate(cluster.components):
-        if number in counted:
-            sources.append((f"sordino_c{number}", component))
-    sources += [(f"sordino_n{j}", (j,)) for j in positions]
-    place: dict[int, exp.Column] = {}
-    inner = exp.select()
-    for first, (name, where) in enumerate(sources):
-        cells = keys_of(form, where)
-        keys = {number: exp.column(f"k{cells.index(cell)}", name) for number, cell in form.keys(where)}
-        on = [
-            exp.EQ(this=column, expression=place[number].copy())
-            for number, column in keys.items()
-            if number in place
-        ]
-        if not first:
-            inner = inner.from_(exp.to_table(name), copy=False)
-        elif on:
-            inner = inner.join(exp.to_table(name), on=exp.and_(*on), copy=False)
-        else:
-            inner = inner.join(exp.to_table(name), join_type="cross", copy=False)
-        place = keys | place
-    inner = inner.select(
-        *(exp.alias_(exp.column("c", f"sordino_c{number}"), f"c{number}") for number in counted),
-        *(exp.alias_(exp.column("n", f"sordino_n{j}"), f"n{j}") for j in positions),
+    """Filter, group and total."""
+    if conditions:
+        select.where(*(part.tree() for part in conditions), copy=False)
+    select.select(
+        *(named(column_of(cell), f"k{place}") for place, cell in enumerate(keys)),
+        named(_total(weights, measure), "c"),
+        copy=False,
     )
-    names = [*(f"c{number}" for number in counted), *(f"n{j}" for j in positions)]
-    last = names[-1]
-    kept = [exp.column(name) for name in names[:-1]]
-    outer = exp.select(
-        exp.alias_(exp.Literal.number(1), "seen"),
-        *(exp.alias_(_sent(name), name) for name in names[:-1]),
-        exp.alias_(exp.Max(this=exp.column(last)), last),
-    ).from_(inner.subquery("vectors", copy=False), copy=False)
-    return outer.group_by(*kept, copy=False) if kept else outer
-
-
-def _corner(counted: tuple[int, ...], positions: tuple[int, ...]) -> exp.Select:
-    return exp.select(
-        exp.alias_(exp.Literal.number(1), "seen"),
-        *(
-            exp.alias_(exp.cast(_scalar(f"sordino_c{number}", "c"), "VARCHAR"), f"c{number}")
-            for number in counted
-        ),
-        *(exp.alias_(_scalar(f"sordino_n{j}", "n"), f"n{j}") for j in positions),
-    )
-
-
-def _sent(name: str) -> exp.Expr:
-    """A join's count may need more than 64 bits and leaves as text."""
-    return exp.cast(exp.column(name), "VARCHAR") if name.startswith("c") else exp.column(name)
-
-
-def _scalar(table: str, column: str) -> exp.Expr:
-    return exp.select(_largest(exp.column(column))).from_(table).subquery()
-
-
-def _largest(column: exp.Expr) -> exp.Expr:
-    return exp.Coalesce(this=exp.Max(this=column), expressions=[exp.Literal.number(0)])
-
-
-def _select(form: NormalForm, positions: Sequence[int]) -> exp.Select:
-    select = exp.select()
-    for number, j in enumerate(positions):
-        source = _table(form.occurrences[j])
-        select = select.join(source, join_type="cross") if number else select.from_(source)
-    parts = form.restricted(positions).conjuncts()
-    return select.where(*(part.tree() for part in parts), copy=False) if parts else select
-
-
-def _table(occurrence: Occurrence) -> exp.Expr:
-    schema, _, name = occurrence.table.rpartition(".")
-    table = exp.Table(
-        this=exp.to_identifier(name, quoted=True),
-        db=exp.to_identifier(schema, quoted=True) if schema else None,
-    )
-    return exp.alias_(table, exp.to_identifier(occurrence.alias, quoted=True), table=True)
+    return select.group_by(*map(column_of, keys), copy=False) if keys else select
 
 
 def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
@@ -273,25 +347,3 @@ def _number(value: Fraction) -> exp.Expr:
     if value.denominator == 1:
         return exp.Literal.number(int(value))
     return exp.Literal.number(f"{float(value)!r}")
-
-
-def largest_join(joined: exp.Select) -> exp.Select:
-    """The largest count of a join that is grouped."""
-    top = exp.alias_(exp.cast(_largest(exp.column("c")), "VARCHAR"), "c")
-    return exp.select(top).from_(joined.subquery("counts", copy=False), copy=False)
-
-
-def boundary(form: NormalForm, component: Sequence[int]) -> list[Cell]:
-    """A cell for every class that ties a component to positions outside it."""
-    names = form.aliases(component)
-    return sorted(
-        inside[0]
-        for equals in form.classes
-        if not equals.constants
-        and (inside := equals.inside(names))
-        and any(cell.alias not in names for cell in equals.cells)
-    )
-
-
-def _named_keys(cells: Sequence[Cell]) -> list[exp.Expr]:
-    return [exp.alias_(column_of(cell), f"k{place}") for place, cell in enumerate(cells)]

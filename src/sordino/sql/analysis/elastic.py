@@ -4,107 +4,119 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
-from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.counting import largest_size
-from sordino.sql.analysis.formula import Cell
+import numpy as np
+
+from sordino.sql.analysis.closure import NormalForm, connected
+from sordino.sql.analysis.counting import size_of_position
+from sordino.sql.analysis.growth import Numbers
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
 
-# The column None stands for any value: its frequency is the number of rows.
-Frequencies = dict[Cell | None, int | Fraction]
+# How often one value of a class of equal cells occurs, at every distance. None stands for any value: all rows.
+Frequencies = dict[int | None, Numbers]
 
 
 @dataclass(frozen=True, slots=True)
 class Elastic:
     """Bounds from how often one value occurs in each join column, for all k on the lattice.
 
-    After changes worth k a value occurs at most mf + k/G times. Joining A with B over a = b, with L and R the smallest
-    mf of the columns available on either side, changes of one row spread as s = L·s_B + R·s_A + s_A·s_B, and
+    After changes worth k a value occurs at most mf + ⌊k/G⌋ times. Joining A with B over a = b, with L and R the
+    smallest mf of the columns available on either side, changes of one row spread as s = L·s_B + R·s_A + s_A·s_B, and
     frequencies as mf·R on the left, mf·L on the right.
 
     **Guarantee**: as `Patterns`; coarser, from one grouped count per join column.
     **Source**: Johnson, Near, Song 2018 (FLEX), per changed table; no column is trusted to be unique. Several left-deep
     orders are followed and the smallest bound is taken at each k.
-    **Numerics**: exact fractions.
+    **Numerics**: exact whole numbers.
     """
 
     form: NormalForm
-    statements: tuple[dict[Cell | None, int], ...]
+    places: tuple[dict[int | None, int], ...]
 
-    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int | Fraction]]:
+    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int]]:
         """B_0, B_1, … per private table."""
         if self.form.impossible:
             return {table: [0] * (steps.last + 1) for table in steps.tables}
-        found: list[Frequencies] = [
-            {cell: reader.largest(n) for cell, n in here.items()} for here in self.statements
+        found = [
+            _grown({number: reader.largest(place) for number, place in here.items()}, self.form, j, steps)
+            for j, here in enumerate(self.places)
         ]
-        orders = _orders(self.form)
-        result: dict[str, list[int | Fraction]] = {table: [] for table in steps.tables}
-        for step in range(steps.last + 1):
-            grown = [_grown(f, self.form, j, step * steps.unit) for j, f in enumerate(found)]
-            for table, values in result.items():
-                least = min(_spread(self.form, grown, order, table) for order in orders)
-                values.append(least * self.form.measure.reach)
+        result = {}
+        for table in steps.tables:
+            spread = [_spread(self.form, found, order, table) for order in _orders(self.form)]
+            least = np.minimum.reduce(spread) * self.form.measure.reach
+            result[table] = [int(value) for value in least]
         return result
 
 
 def elastic(form: NormalForm, asking: Asking) -> Elastic:
     """What to ask."""
-    statements = []
-    for j, occurrence in enumerate(form.occurrences):
-        here: dict[Cell | None, int] = {None: asking.number_of(largest_size(form, j, ()))}
-        for equals in form.classes:
-            if len({cell.alias for cell in equals.cells}) > 1 and not equals.constants:
-                for cell in equals.inside(frozenset({occurrence.alias})):
-                    here[cell] = asking.number_of(largest_size(form, j, (cell,)))
-        statements.append(here)
-    return Elastic(form, tuple(statements))
+    places = []
+    apart = len(_tied(form)) > 1
+    for j in range(len(form.occurrences)):
+        here: dict[int | None, int] = {
+            number: asking.largest(size_of_position(form, j, (number,)))
+            for number in sorted(form.classes_at(j))
+            if len({cell.alias for cell in form.classes[number].cells}) > 1
+        }
+        if apart:
+            here[None] = asking.largest(size_of_position(form, j, ()))
+        places.append(here)
+    return Elastic(form, tuple(places))
 
 
-def _grown(frequencies: Frequencies, form: NormalForm, position: int, distance: Fraction) -> Frequencies:
+def _tied(form: NormalForm) -> list[frozenset[int]]:
+    """The sets of positions that classes hold together."""
+    everything = range(len(form.occurrences))
+    links = [
+        {j for j in everything if number in form.classes_at(j)}
+        for number, equals in enumerate(form.classes)
+        if not equals.constants
+    ]
+    return connected(everything, links)
+
+
+def _grown(frequencies: dict[int | None, int], form: NormalForm, position: int, steps: Steps) -> Frequencies:
     weight = form.occurrences[position].weight
-    if weight is None:
-        return frequencies
-    rows = distance / weight
-    more = int(rows) if rows.denominator == 1 else rows
-    return {cell: value + more for cell, value in frequencies.items()}
+    rows = np.zeros(steps.last + 1, dtype=np.int64)
+    if weight is not None:
+        rows = np.arange(steps.last + 1) // steps.cost(form.occurrences[position].table)
+    return {number: value + rows.astype(object) for number, value in frequencies.items()}
 
 
 def _orders(form: NormalForm) -> list[tuple[int, ...]]:
-    """As asked, and from every position on to neighbours first."""
+    """From every position on, to those that are tied to one before."""
     everything = range(len(form.occurrences))
-    place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
-    links = [{place[cell.alias] for cell in equals.cells} for equals in form.classes if not equals.constants]
-    orders = [tuple(everything)]
+    orders = []
     for start in everything:
         order = [start]
         while len(order) < len(everything):
             rest = [j for j in everything if j not in order]
-            near = [j for j in rest if any(j in link and link & set(order) for link in links)]
+            known = frozenset().union(*(form.classes_at(j) for j in order))
+            near = [j for j in rest if form.classes_at(j) & known]
             order.append((near or rest)[0])
         orders.append(tuple(order))
     return list(dict.fromkeys(orders))
 
 
-def _spread(form: NormalForm, grown: list[Frequencies], order: Sequence[int], table: str) -> int | Fraction:
+def _spread(form: NormalForm, found: list[Frequencies], order: Sequence[int], table: str) -> Numbers:
     """What one row of the table can change, joined in this order."""
     total: Frequencies = {}
-    stability: int | Fraction = 0
+    stability: Numbers | int = 0
     for j in order:
         occurrence = form.occurrences[j]
         own = int(occurrence.table == table and occurrence.private)
         if not total:
-            total, stability = dict(grown[j]), own
+            total, stability = dict(found[j]), own + 0 * next(iter(found[j].values()))
             continue
-        pairs: list[tuple[Cell | None, Cell | None]] = [(None, None)]
-        for equals in form.classes:
-            pairs += [(a, b) for a in equals.cells for b in equals.cells if a in total and b in grown[j]]
-        left = min(total[a] for a, _ in pairs)
-        right = min(grown[j][b] for _, b in pairs)
+        shared = [number for number in total if number in found[j]]
+        left = np.minimum.reduce([total[number] for number in shared])
+        right = np.minimum.reduce([found[j][number] for number in shared])
         stability = left * own + right * stability + stability * own
-        joined: Frequencies = {cell: value * right for cell, value in total.items()}
-        joined |= {cell: value * left for cell, value in grown[j].items() if cell is not None}
+        joined: Frequencies = {number: value * right for number, value in total.items()}
+        for number, value in found[j].items():
+            mine = value * left
+            joined[number] = np.minimum(joined[number], mine) if number in joined else mine
         total = joined
-    return stability
+    return np.asarray(stability)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -25,12 +26,33 @@ class Cell(NamedTuple):
 ROW = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Atom:
-    """A condition, or the negation of one, that is not taken apart further."""
+    """A condition, or the negation of one, that is not taken apart further.
+
+    ``expression`` is shared and never changed; ``places`` says which cells now stand where its columns are, and
+    ``template`` is its text without them. Two atoms are equal if these two are.
+    """
 
     expression: exp.Expr
-    cells: frozenset[Cell]
+    places: tuple[Cell, ...]
+    template: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Atom) and (self.template, self.places) == (other.template, other.places)
+
+    def __hash__(self) -> int:
+        return hash((self.template, self.places))
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """All cells that occur."""
+        return frozenset(self.places)
+
+    @property
+    def text(self) -> str:
+        """A text of its own, to put formulas in order by."""
+        return f"{self.template} {self.places}"
 
     def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
         """Itself where all its cells are known or can be written through known ones, else TRUE."""
@@ -38,24 +60,16 @@ class Atom:
             return self
         if not self.cells <= known | through.keys():
             return TRUE
-        tree = self.expression.copy()
-        holder = exp.Paren(this=tree)
-        for column in list(tree.find_all(exp.Column)):
-            cell = cell_of(column)
-            if cell not in known:
-                if not isinstance(_place(column), _EXACT_PLACES) or _compares_with_text(column):
-                    return TRUE
-                column.replace(through[cell].copy())
-        return _folded(holder.this)
+        for column, cell in zip(self.expression.find_all(exp.Column), self.places, strict=True):
+            if cell not in known and not _is_exact(column):
+                return TRUE
+        return _folded(
+            self._with([column_of(cell) if cell in known else through[cell] for cell in self.places])
+        )
 
     def renamed(self, names: Mapping[Cell, Cell]) -> Formula:
         """With other names for some cells."""
-        if not self.cells & names.keys():
-            return self
-        holder = exp.Paren(this=self.expression.copy())
-        for column in list(holder.find_all(exp.Column)):
-            column.replace(column_of(names.get(cell_of(column), cell_of(column))))
-        return atom(holder.this)
+        return replace(self, places=tuple(names.get(cell, cell) for cell in self.places))
 
     def conjuncts(self) -> tuple[Formula, ...]:
         """Itself."""
@@ -63,7 +77,15 @@ class Atom:
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return exp.Paren(this=self.expression.copy())
+        return exp.Paren(this=self._with([column_of(cell) for cell in self.places]))
+
+    def _with(self, stand_ins: Sequence[exp.Expr]) -> exp.Expr:
+        holder = exp.Paren(this=self.expression.copy())
+        for column, stand_in in zip(list(holder.find_all(exp.Column)), stand_ins, strict=True):
+            if column != stand_in:
+                column.replace(stand_in.copy())
+        inner: exp.Expr = holder.this
+        return inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +98,11 @@ class And:
     def cells(self) -> frozenset[Cell]:
         """All cells that occur."""
         return frozenset().union(*(part.cells for part in self.parts))
+
+    @property
+    def text(self) -> str:
+        """A text of its own, to put formulas in order by."""
+        return "(" + " AND ".join(part.text for part in self.parts) + ")"
 
     def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
         """What still holds whatever the unknown cells are: TRUE wherever the conjunction is TRUE."""
@@ -108,6 +135,11 @@ class Or:
     def cells(self) -> frozenset[Cell]:
         """All cells that occur."""
         return frozenset().union(*(part.cells for part in self.parts))
+
+    @property
+    def text(self) -> str:
+        """A text of its own, to put formulas in order by."""
+        return "(" + " OR ".join(part.text for part in self.parts) + ")"
 
     def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
         """What still holds whatever the unknown cells are: TRUE wherever the disjunction is TRUE."""
@@ -177,12 +209,16 @@ def formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
 
 
 def atom(tree: exp.Expr) -> Atom:
-    """A condition as one atom."""
-    return Atom(tree, cells_of(tree))
+    """A condition as one atom; the tree is kept and must not be changed afterwards."""
+    places = tuple(cell_of(column) for column in tree.find_all(exp.Column))
+    holder = exp.Paren(this=tree.copy())
+    for column in list(holder.find_all(exp.Column)):
+        column.replace(exp.Placeholder())
+    return Atom(tree, places, holder.this.sql())
 
 
 def cells_of(tree: exp.Expr) -> frozenset[Cell]:
-    """All cells that a condition mentions."""
+    """All cells that an expression mentions."""
     return frozenset(cell_of(column) for column in tree.find_all(exp.Column))
 
 
@@ -193,15 +229,27 @@ def cell_of(column: exp.Column) -> Cell:
 
 def column_of(cell: Cell) -> exp.Column:
     """A node for a cell; names are quoted, as the catalogue writes them."""
-    return exp.column(
-        exp.to_identifier(cell.name, quoted=True),
-        exp.to_identifier(cell.alias, quoted=True) if cell.alias else None,
+    return exp.Column(
+        this=exp.Identifier(this=cell.name, quoted=True),
+        table=exp.Identifier(this=cell.alias, quoted=True) if cell.alias else None,
     )
 
 
-def equal(left: exp.Expr, right: exp.Expr) -> Formula:
-    """left = right; a cell equals itself where it is not NULL."""
-    return _folded(exp.EQ(this=left.copy(), expression=right.copy()))
+def equals_constant(cell: Cell, constant: exp.Expr) -> Formula:
+    """The cell has the value of a literal."""
+    return atom(exp.EQ(this=column_of(cell), expression=constant.copy()))
+
+
+@lru_cache(maxsize=4096)
+def equal(left: Cell, right: Cell) -> Formula:
+    """Two different cells are equal."""
+    return atom(exp.EQ(this=column_of(left), expression=column_of(right)))
+
+
+@lru_cache(maxsize=4096)
+def is_present(cell: Cell) -> Formula:
+    """The cell is not NULL."""
+    return not_null(column_of(cell))
 
 
 def not_null(value: exp.Expr) -> Atom:
@@ -259,17 +307,15 @@ def _holds(comparison: exp.Expr, left: Fraction, right: Fraction) -> bool:
     return left >= right
 
 
-def _place(column: exp.Column) -> exp.Expr | None:
-    parent = column.parent
-    while isinstance(parent, exp.Paren):
-        parent = parent.parent
-    return parent
-
-
-def _compares_with_text(column: exp.Column) -> bool:
-    """Whether a text literal would be read as a number of the column's width."""
-    place = _place(column)
-    return place is not None and any(_is_text(part) for part in place.find_all(exp.Literal))
+def _is_exact(column: exp.Column) -> bool:
+    """Whether a column stands where another of the same value and kind may stand instead."""
+    place = column.parent
+    while isinstance(place, exp.Paren):
+        place = place.parent
+    if not isinstance(place, _EXACT_PLACES):
+        return False
+    # A text literal would be read as a number of the column's width.
+    return not any(_is_text(part) for part in place.find_all(exp.Literal))
 
 
 def _is_text(tree: exp.Expr) -> bool:

@@ -1,7 +1,8 @@
-"""Patterns: what the rows of a private table meet, by the values that tie them to the other tables."""
+"""Patterns: what a row of a private table meets, by the values that tie it to the other tables."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,7 +11,7 @@ import numpy as np
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import Cluster, clusters, independent
-from sordino.sql.analysis.counting import counting, holds_measure, keys_of, largest_size
+from sordino.sql.analysis.counting import counted, holds_measure, size_of_position
 from sordino.sql.analysis.growth import Numbers, added, grown, multiplied, pareto, whole_numbers
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -18,35 +19,35 @@ from sordino.sql.analysis.steps import Steps
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A cluster: which statement counts it and where the numbers stand in its rows (seen, counts …, sizes …)."""
+    """A cluster: where its components' counts are found, and the size of each position.
 
-    statement: int
-    counted: tuple[int, ...]
-    alone: tuple[int, ...]
+    ``alone``: per position the component whose count is also its size, if it is alone there and counts rows.
+    """
+
+    counts: int
+    components: int
     positions: tuple[int, ...]
+    sizes: tuple[int, ...]
+    alone: tuple[int | None, ...]
 
-    def read(self, reader: Reader) -> tuple[Numbers, list[int]]:
-        """(cnt, n_1, …) of every value of the key that is met, and the largest n_j."""
-        rows = reader.rows(self.statement)
-        if not self.counted and len(self.positions) == 1:
-            size = reader.largest(self.statement)
-            return whole_numbers([[size, size]], 2), [size]
-        width = len(self.counted)
-        unseen = next(list(row[1 + width :]) for row in rows if row[0] == 0)
-        seen = [row[1:] for row in rows if row[0] == 1]
-        table = whole_numbers(seen, width + len(self.positions))
-        factors = [*range(width), *(width + place for place in self.alone)]
-        counts = table[:, factors].astype(object).prod(axis=1, initial=1)
-        sizes = table[:, width:].astype(object)
-        return whole_numbers(np.column_stack([counts, sizes]).tolist(), 1 + len(self.positions)), unseen
+    def read(self, reader: Reader) -> Numbers:
+        """Rows (count, n_1, …): what goes together at one value of the keys, and what no value may exceed."""
+        highest = [reader.largest(place) for place in self.sizes]
+        rows = []
+        for found in reader.rows(self.counts):
+            counts = found[: self.components]
+            sizes = [
+                size if component is None else counts[component]
+                for size, component in zip(highest, self.alone, strict=True)
+            ]
+            rows.append([math.prod(counts), *sizes])
+        # Values of the keys that not all components have: nothing is met, whatever the sizes are.
+        return whole_numbers([*rows, [0, *highest]], 1 + len(self.positions))
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Clusters that share private tables: the first by its vectors, the others by their corners.
-
-    ``factor``: the most that one combination adds to the counts.
-    """
+    """Clusters that share private tables. ``factor``: the most that one combination adds to the counts."""
 
     form: NormalForm
     clusters: tuple[Met, ...]
@@ -55,20 +56,10 @@ class Group:
     def bounds(self, reader: Reader, steps: Steps) -> Numbers:
         """The most that a row meets here, for all k."""
         vectors: Numbers = np.ones((1, 1), dtype=np.int64)
-        highest: list[int] = []
         for cluster in self.clusters:
-            seen, unseen = cluster.read(reader)
-            highest += unseen
-            vectors = _combined(vectors, seen)
+            vectors = pareto(_combined(vectors, pareto(cluster.read(reader))))
         tables, costs = steps.budgets(self.form, [j for c in self.clusters for j in c.positions])
-        default = whole_numbers([highest], len(highest))
-        none = np.zeros(1, dtype=np.int64)
-        best = grown(none, default, tables, costs, factor=self.factor, steps=steps.last)
-        if len(vectors):
-            kept = pareto(vectors)
-            met = grown(kept[:, 0], kept[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
-            best = np.maximum(best, met)
-        return best
+        return grown(vectors[:, 0], vectors[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +82,20 @@ class Patterns:
     """Bounds on what one row of each private table can change, k changes away, for all k on the lattice.
 
     A row that is added changes the answer by the sum, over the non-empty sets X of positions of its table, of the
-    combinations in which it sits exactly at X. For one X let n_j be the rows of table j that can meet it and cnt the
-    combinations of them that do. After further changes worth k it is at most
+    combinations in which it sits exactly at X. For one X let cnt be the combinations of rows elsewhere that meet it and
+    n_j, in a fixed order of the positions, the most rows of table j that can go with the row at X and given rows at the
+    positions before j. After further changes worth k the row meets at most
     **cnt + max {Π(n_j + κ_t(j)) : ΣG_tκ_t ≤ k} − Πn_j**, with one κ per table, whose copies all get the new row.
-    Maximised over the values of the key, and over one candidate for all values that nothing meets: cnt = 0 and every
-    n_j at its largest over the keys of its own table.
+    Maximised over the values that tie the row to the rest, those that nothing meets included (cnt = 0).
 
     **Guarantee**: B_k ≥ the change by one row of the table in every database within k, and B_{k+G}(x) ≥ B_k(y) for x, y
-    one row of weight G apart.
+    one row of weight G apart. *Proof*: at most Π_{j∈E}κ_t(j) · Π_{j∉E}n_j combinations have their new rows exactly at
+    E, since a position outside E is reached with the rows before it given; so one row more of t adds to cnt at most
+    what it adds to Πn_j, and the bound increases in cnt and in every n_j.
     **Requires**: nothing of the data; keys that are declared unique are not trusted, since a neighbour may break them.
-    **Source**: NAPLES report §3.3.7.3 with its two repairs (unobtained patterns, one budget per table), and the jump
-    of a row in place of the slope. Components that share no private table grow apart and are multiplied.
+    **Source**: NAPLES report §3.3.7.3 with its two repairs (unobtained patterns, one budget per table), the jump of a
+    row in place of the slope, and sizes given what was reached before (there: all rows that the row's own values let
+    in). Components that share no private table grow apart and are multiplied.
     **Numerics**: exact whole numbers.
     """
 
@@ -115,8 +109,8 @@ class Patterns:
         }
 
 
-def patterns(form: NormalForm, asking: Asking, *, corner: bool = False) -> Patterns:
-    """What to ask; ``corner``: the largest cnt with the largest n_j, fewer joins and never a smaller bound."""
+def patterns(form: NormalForm, asking: Asking) -> Patterns:
+    """What to ask."""
     neighbours = equality_neighbours(form)
     copies: dict[str, list[int]] = {}
     for j, occurrence in enumerate(form.occurrences):
@@ -126,7 +120,7 @@ def patterns(form: NormalForm, asking: Asking, *, corner: bool = False) -> Patte
         table: tuple(
             exposure
             for at in non_empty_subsets(positions)
-            if (exposure := _exposure(form.with_row_at(at), neighbours, asking, corner=corner)) is not None
+            if (exposure := _exposure(form.with_row_at(at), neighbours, asking)) is not None
         )
         for table, positions in copies.items()
     }
@@ -138,9 +132,7 @@ def non_empty_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
     return [chosen for size in range(1, len(items) + 1) for chosen in combinations(items, size)]
 
 
-def _exposure(
-    form: NormalForm, neighbours: Sequence[frozenset[int]], asking: Asking, *, corner: bool
-) -> Exposure | None:
+def _exposure(form: NormalForm, neighbours: Sequence[frozenset[int]], asking: Asking) -> Exposure | None:
     """None if the conditions let no row sit at these positions."""
     if form.impossible:
         return None
@@ -149,29 +141,42 @@ def _exposure(
         mine = 1
         if any(holds_measure(form, component) for cluster in group for component in cluster.components):
             mine, factor = factor, 1
-        met = tuple(_met(form, c, asking, corner=corner or number > 0) for number, c in enumerate(group))
-        groups.append(Group(form, met, mine))
+        groups.append(Group(form, tuple(_met(form, cluster, asking) for cluster in group), mine))
     return Exposure(tuple(groups), factor)
 
 
-def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, corner: bool) -> Met:
-    positions = cluster.positions
-    if len(positions) == 1 and not holds_measure(form, positions):
-        # Its count is its size, and both are largest together.
-        number = asking.number_of(largest_size(form, positions[0], keys_of(form, positions)))
-        return Met(number, (), (0,), positions)
-    asked = counting(form, cluster, corner=corner)
-    alone = tuple(
-        asked.positions.index(component[0])
-        for number, component in enumerate(cluster.components)
-        if number not in asked.counted
-    )
-    number = asking.number_of(asked.statement)
-    # With a second component only the keys that both have are seen.
-    if len(cluster.components) == 1:
-        for column, joined in enumerate(asked.joins):
-            asking.largest.setdefault(joined, (number, 1 + column))
-    return Met(number, asked.counted, alone, asked.positions)
+def _met(form: NormalForm, cluster: Cluster, asking: Asking) -> Met:
+    counts, classes = [], []
+    positions: list[int] = []
+    sizes: list[int] = []
+    alone: list[int | None] = []
+    for number, component in enumerate(cluster.components):
+        measure = form.measure if holds_measure(form, component) else None
+        count, keys = counted(form, component, form.keys(component), measure)
+        counts.append(count)
+        classes.append(keys)
+        for position, known in reached(form, component):
+            positions.append(position)
+            sizes.append(asking.largest(size_of_position(form, position, known)))
+            alone.append(number if len(component) == 1 and measure is None else None)
+    place = asking.largest(counts[0]) if len(counts) == 1 else asking.together(counts, classes)
+    return Met(place, len(counts), tuple(positions), tuple(sizes), tuple(alone))
+
+
+def reached(form: NormalForm, component: Sequence[int]) -> list[tuple[int, list[int]]]:
+    """An order of the positions, and the classes that tie each to the row or to a position before it.
+
+    Next comes the position of which most is known.
+    """
+    known = frozenset(form.keys(component))
+    order: list[tuple[int, list[int]]] = []
+    rest = list(component)
+    while rest:
+        position = max(rest, key=lambda j: (len(form.classes_at(j) & known), -j))
+        order.append((position, sorted(form.classes_at(position) & known)))
+        known |= form.classes_at(position)
+        rest.remove(position)
+    return order
 
 
 def _combined(one: Numbers, two: Numbers) -> Numbers:

@@ -1,58 +1,125 @@
-"""Statements of one analysis: run inside the engine once each, only numbers come back."""
+"""Everything that the analyses of one question ask, as one statement: each count once, only numbers come back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sordino.engines import Snapshot
+from sordino.sql.analysis.counting import Counted, Flat, named, number, table_of
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Numbers of some counts: of one its largest, of several those that go with the same values of the first's keys.
+
+    ``classes``: per count the class of equal cells of each of its keys.
+    """
+
+    counts: tuple[Counted, ...]
+    classes: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The statements that a plan asks, each once.
-
-    ``most_joined``: see `components`. ``largest``: joins whose largest count is the largest number in a column of a
-    statement that is asked anyway.
-    """
+    """What a plan asks, each number once. ``most_joined``: see `components`."""
 
     most_joined: int
-    found: dict[exp.Expr, int] = field(default_factory=dict)
-    largest: dict[exp.Expr, tuple[int, int]] = field(default_factory=dict)
+    found: dict[Asked, int] = field(default_factory=dict)
 
-    def number_of(self, statement: exp.Expr) -> int:
-        """The place of the statement among all that are asked."""
-        return self.found.setdefault(statement, len(self.found))
+    def largest(self, counted: Counted) -> int:
+        """The place of the largest number of a count, 0 where it has none."""
+        return self.found.setdefault(Asked((counted,), ((),)), len(self.found))
 
-    def statements(self) -> tuple[exp.Expr, ...]:
-        """In the order in which they were met."""
-        return tuple(self.found)
+    def together(self, counts: Sequence[Counted], classes: Sequence[tuple[int, ...]]) -> int:
+        """The place of the numbers of several counts that go together, each combination at least once."""
+        return self.found.setdefault(Asked(tuple(counts), tuple(classes)), len(self.found))
+
+    def statement(self) -> exp.Query | None:
+        """One query with rows (place, v0, v1, …), numbers as text since 64 bits might not hold them; None: no need."""
+        if not self.found:
+            return None
+        names: dict[Counted, str] = {}
+        width = max(len(asked.counts) for asked in self.found)
+        first, *others = [_rows(place, asked, width, names) for asked, place in self.found.items()]
+        query: exp.Query = exp.union(first, *others, distinct=False, copy=False) if others else first
+        for counted, name in names.items():
+            query.with_(
+                exp.TableAlias(this=exp.Identifier(this=name, quoted=True)),
+                as_=counted.select(names.__getitem__),
+                copy=False,
+            )
+        return query
 
 
-@dataclass(slots=True, repr=False)
+def _rows(place: int, asked: Asked, width: int, names: dict[Counted, str]) -> exp.Select:
+    sources = [table_of(_name(counted, names), f"s{i}") for i, counted in enumerate(asked.counts)]
+    numbers: list[exp.Expr]
+    if len(sources) == 1:
+        select = exp.select().from_(sources[0], copy=False)
+        largest = exp.Max(this=number("c"))
+        numbers = [exp.Coalesce(this=largest, expressions=[exp.Literal.number(0)])]
+    else:
+        vectors = _vectors(sources, asked.classes).subquery("vectors", copy=False)
+        *kept, last = (f"c{i}" for i in range(len(sources)))
+        select = exp.select().from_(vectors, copy=False).group_by(*map(number, kept), copy=False)
+        numbers = [*map(number, kept), exp.Max(this=number(last))]
+    numbers += [exp.Literal.number(0) for _ in range(width - len(numbers))]
+    return select.select(
+        named(exp.Literal.number(place), "place"),
+        *(named(exp.cast(value, exp.DataType.Type.VARCHAR), f"v{i}") for i, value in enumerate(numbers)),
+        copy=False,
+    )
+
+
+def _name(counted: Counted, names: dict[Counted, str]) -> str:
+    """Its name in the WITH clause, after the names of what it is counted from."""
+    if counted not in names:
+        if not isinstance(counted, Flat):
+            for link in counted.links:
+                _name(link.counted, names)
+        names[counted] = f"sordino_{len(names)}"
+    return names[counted]
+
+
+def _vectors(sources: Sequence[exp.Table], classes: Sequence[tuple[int, ...]]) -> exp.Select:
+    """The counts for the same values of the first's keys; each of the others has some of them."""
+    home = {key: f"k{place}" for place, key in enumerate(classes[0])}
+    select = exp.select(*(named(number("c", f"s{i}"), f"c{i}") for i in range(len(sources)))).from_(
+        sources[0], copy=False
+    )
+    for i, keys in enumerate(classes[1:], start=1):
+        on = [
+            exp.EQ(this=number(f"k{place}", f"s{i}"), expression=number(home[key], "s0"))
+            for place, key in enumerate(keys)
+        ]
+        select.join(sources[i], on=exp.and_(*on, copy=False), copy=False)
+    return select
+
+
 class Reader:
-    """Asks a snapshot; the same statement is not run twice.
+    """The numbers that a plan asked, read from one snapshot."""
 
-    A statement may give numbers as text: those that 64 bits might not hold.
-    """
+    def __init__(self, snapshot: Snapshot, statement: exp.Query | None) -> None:
+        self._rows: dict[int, list[Row]] = {}
+        if statement is not None:
+            for place, *numbers in _whole_numbers(snapshot.aggregate(statement)):
+                self._rows.setdefault(place, []).append(tuple(numbers))
 
-    snapshot: Snapshot
-    statements: tuple[exp.Expr, ...]
-    answers: dict[int, list[tuple[int, ...]]] = field(default_factory=dict)
+    def rows(self, place: int) -> list[Row]:
+        """All that was found there."""
+        return self._rows.get(place, [])
 
-    def rows(self, number: int) -> list[tuple[int, ...]]:
-        """The rows of whole numbers that a statement gives; rows with a NULL are left out."""
-        if number not in self.answers:
-            self.answers[number] = _numbers(self.snapshot.aggregate(self.statements[number]))
-        return self.answers[number]
-
-    def largest(self, number: int, column: int = 0) -> int:
-        """The largest number in a column, 0 if there is none."""
-        return max((row[column] for row in self.rows(number)), default=0)
+    def largest(self, place: int) -> int:
+        """The largest number, 0 if there is none."""
+        return max((row[0] for row in self.rows(place)), default=0)
 
 
-def _numbers(table: pa.Table) -> list[tuple[int, ...]]:
+def _whole_numbers(table: pa.Table) -> list[Row]:
     columns = [column.to_pylist() for column in table.columns]
-    return [tuple(map(int, row)) for row in zip(*columns, strict=True) if None not in row]
+    return [tuple(map(int, row)) for row in zip(*columns, strict=True)]

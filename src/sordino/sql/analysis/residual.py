@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import components, without_long_cycles
-from sordino.sql.analysis.counting import boundary, joined_by, largest_join, largest_size
+from sordino.sql.analysis.counting import counted
 from sordino.sql.analysis.patterns import non_empty_subsets
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -44,13 +43,13 @@ class Residual:
     """
 
     tables: tuple[str, ...]
-    joins: dict[tuple[int, ...], tuple[tuple[int, int], ...]]
+    joins: dict[tuple[int, ...], tuple[int, ...]]
     monomials: dict[str, tuple[Monomial, ...]]
     reach: int
 
-    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int | Fraction]]:
+    def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int]]:
         """B_0, B_1, … per private table."""
-        sizes = {E: math.prod(reader.largest(*where) for where in pieces) for E, pieces in self.joins.items()}
+        sizes = {E: math.prod(map(reader.largest, pieces)) for E, pieces in self.joins.items()}
         result = {}
         for table, monomials in self.monomials.items():
             terms = [(powers, sizes[E] * self.reach) for powers, E in monomials]
@@ -64,7 +63,7 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
     neighbours = equality_neighbours(form)
     everything = range(len(form.occurrences))
     tables = tuple(dict.fromkeys(o.table for o in form.occurrences if o.private))
-    joins: dict[tuple[int, ...], tuple[tuple[int, int], ...]] = {}
+    joins: dict[tuple[int, ...], tuple[int, ...]] = {}
     monomials: dict[str, tuple[Monomial, ...]] = {}
     for table in tables:
         mine: list[Monomial] = []
@@ -76,32 +75,28 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
                     pieces = components(form, left, neighbours)
-                    joins[left] = tuple(_where(form, piece, asking) for piece in pieces)
+                    joins[left] = tuple(_place(form, piece, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
 
 
-def _where(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> tuple[int, int]:
-    """The statement and the column that T_E of a piece can be read from."""
-    cells = boundary(form, piece)
-    if len(piece) == 1:
-        return asking.number_of(largest_size(form, piece[0], cells)), 0
-    joined = joined_by(form, piece, cells, None)
-    return asking.largest.get(joined) or (asking.number_of(largest_join(joined)), 0)
+def _place(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> int:
+    """Where T_E of a piece is found."""
+    return asking.largest(counted(form, piece, form.boundary(piece))[0])
 
 
 def _largest_values(
     terms: Sequence[tuple[tuple[int, ...], int]], costs: Sequence[int], steps: Steps
-) -> list[int | Fraction]:
+) -> list[int]:
     """max of Σ coefficient·Πκ^power over Σ cost·κ ≤ k, for k = 0..last."""
     live = [t for t in range(len(costs)) if any(powers[t] for powers, _ in terms)]
     if not live:
         return [sum(coefficient for _, coefficient in terms)] * (steps.last + 1)
     ways = math.prod(steps.last // costs[t] + i + 1 for i, t in enumerate(live)) // math.factorial(len(live))
     if ways > _MOST_ALLOCATIONS:
-        return [_value(terms, [Fraction(k, cost) for cost in costs]) for k in range(steps.last + 1)]
+        return [_value(terms, [k // cost for cost in costs]) for k in range(steps.last + 1)]
     spent, rows = _allocations([costs[t] for t in live], steps.last)
-    top = _value(terms, [Fraction(steps.last // cost) for cost in costs])
+    top = _value(terms, [steps.last // cost for cost in costs])
     kind = np.int64 if top < _FITS else np.float64
     total: NDArray[Any] = np.zeros(len(spent), dtype=kind)
     for powers, coefficient in terms:
@@ -115,14 +110,8 @@ def _largest_values(
     return [int(b) for b in best] if kind is np.int64 else [int(b * _ROUND_UP) + 1 for b in best]
 
 
-def _value(terms: Sequence[tuple[tuple[int, ...], int]], rows: Sequence[Fraction]) -> Fraction:
-    return sum(
-        (
-            c * math.prod((r**p for r, p in zip(rows, powers, strict=True)), start=Fraction(1))
-            for powers, c in terms
-        ),
-        start=Fraction(0),
-    )
+def _value(terms: Sequence[tuple[tuple[int, ...], int]], rows: Sequence[int]) -> int:
+    return sum(c * math.prod(r**p for r, p in zip(rows, powers, strict=True)) for powers, c in terms)
 
 
 def _allocations(costs: Sequence[int], last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
