@@ -11,6 +11,8 @@ from sordino.core import EngineError, ParameterError
 from sordino.engines import connect
 from sordino.testing import check_backend
 
+from .nan_suite import FILES, check_nan_is_found, write_files
+
 
 def test_the_engine_passes_the_shipped_suite(spark_backend):
     check_backend(spark_backend.load, write=spark_backend.write)
@@ -61,6 +63,16 @@ def test_the_catalogue_says_how_many_digits_decimals_have(spark):
     with connect(spark) as engine:
         assert [column.digits for column in engine.catalogue()["d"].columns] == [15, None]
     spark.catalog.dropTempView("d")
+
+
+def test_nan_beside_smaller_numbers_in_a_file_is_found(spark, tmp_path):
+    write_files(tmp_path)
+    for name in FILES:
+        spark.read.parquet(str(tmp_path / f"{name}.parquet")).createTempView(name)
+    with connect(spark) as engine:
+        check_nan_is_found(engine, constants=(2, 5))
+    for name in FILES:
+        spark.catalog.dropTempView(name)
 
 
 def test_sessions_that_would_be_wrong_are_refused(spark):

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sordino.core import EngineError, ParameterError
 from sordino.engines import files as tables_of
 from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import render
+from sordino.engines.query import render, table_name, tables_read
 from sordino.engines.result import normalised
 
 _TYPES: dict[str, ColumnType] = {
@@ -47,6 +47,10 @@ _TYPES: dict[str, ColumnType] = {
 _CATALOGUE = """
     SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
     WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
+"""
+_STORED = """
+    SELECT schema_name, table_name FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
+    WHERE database_name = current_database() AND type = 'duckdb'
 """
 
 
@@ -97,10 +101,12 @@ class DuckDBEngine:
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 # A DuckDB transaction begins at its first statement; the catalogue is one.
-                names = frozenset(_catalogue(cursor))
+                tables = _catalogue(cursor)
+                stored = {_name(schema, table) for schema, table in cursor.execute(_STORED).fetchall()}
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            yield DuckDBSnapshot(cursor, names, self._paths, before)
+            veiled = {} if self._owned else {name: tables[name] for name in tables.keys() - stored}
+            yield DuckDBSnapshot(cursor, frozenset(tables), veiled, self._paths, before)
             _check_unchanged(self._paths, before)
         finally:
             cursor.close()
@@ -128,23 +134,31 @@ class DuckDBEngine:
 
 
 class DuckDBSnapshot:
-    """One transaction."""
+    """One transaction.
+
+    ``veiled``: tables that are not DuckDB's own. What lies behind them may be Parquet, whose minimum and maximum leave
+    NaN out (see `sordino.engines.files.view`), so their floats are hidden from the planner.
+    """
 
     def __init__(
         self,
         cursor: duckdb.DuckDBPyConnection,
         tables: frozenset[str],
+        veiled: Mapping[str, Table],
         paths: tuple[Path, ...],
         before: tuple[tuple[int, int, int], ...],
     ) -> None:
         self._cursor = cursor
         self._tables = tables
+        self._veiled = {name.casefold(): table for name, table in veiled.items()}
         self._paths = paths
         self._before = before
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Render, run and fetch one query."""
         sql = render(expression, dialect=DuckDBEngine.dialect, tables=self._tables)
+        if self._veiled:
+            sql = self._behind_veils(expression).sql(dialect=DuckDBEngine.dialect)
         try:
             answer = self._cursor.sql(sql).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as error:
@@ -152,6 +166,18 @@ class DuckDBSnapshot:
             raise _failure("DuckDB cannot answer the query", error) from None
         _check_unchanged(self._paths, self._before)
         return normalised(answer)
+
+    def _behind_veils(self, expression: exp.Expr) -> exp.Expr:
+        """The query over SELECTs in which every float goes through TRY, which has no statistics."""
+        query = expression.copy()
+        for place in tables_read(query):
+            table = self._veiled.get(table_name(place).casefold())
+            if table is not None and any(column.type == "float" for column in table.columns):
+                source = exp.Table(this=place.this.copy(), db=place.args.get("db"))
+                columns = [_veiled(column) for column in table.columns]
+                name = exp.to_identifier(place.alias_or_name, quoted=True)
+                place.replace(exp.select(*columns).from_(source).subquery(name))
+        return query
 
 
 def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
@@ -248,13 +274,24 @@ def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
 def _catalogue(cursor: duckdb.DuckDBPyConnection) -> dict[str, Table]:
     columns: dict[str, list[Column]] = {}
     for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
-        name = table if schema == "main" else f"{schema}.{table}"
+        name = _name(schema, table)
         base, _, rest = kind.partition("(")
         # Lists end in a bracket, whatever they are lists of.
         known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
         digits = int(rest.partition(",")[0]) if known == "decimal" else None
         columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits))
     return {name: Table(name, tuple(found)) for name, found in columns.items()}
+
+
+def _name(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"
+
+
+def _veiled(column: Column) -> exp.Expr:
+    plain = exp.column(column.name, quoted=True)
+    if column.type != "float":
+        return plain
+    return exp.alias_(exp.Anonymous(this="TRY", expressions=[plain]), column.name, quoted=True)
 
 
 def _as_arrow(name: str, frame: Any) -> pa.Table:

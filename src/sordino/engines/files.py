@@ -96,9 +96,13 @@ def checked_types(types: Types | None, files: list[TableFile]) -> dict[str, dict
 
 
 def view(file: TableFile, types: Mapping[str, str]) -> str:
-    """The SELECT behind the table's view."""
+    """The SELECT behind the table's view.
+
+    The minimum and maximum in a Parquet file leave NaN out. Unless told, DuckDB takes them to cover all rows, and a
+    comparison then finds a NaN or not depending on the other rows.
+    """
     if file.is_parquet:
-        return f"SELECT * FROM read_parquet({_text(str(file.path))})"
+        return f"SELECT * FROM read_parquet({_text(str(file.path))}, can_have_nan=true)"
     return _csv_view(file, types)
 
 
