@@ -15,7 +15,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sordino.engines import Table
-from sordino.sql.functions import Expressions
+from sordino.sql.expressions import Expressions
+from sordino.sql.expressions.conditions import compared
 from sordino.sql.policy import ColumnPolicy, Policy, match_name, nearest
 from sordino.sql.question import Occurrence
 from sordino.sql.refusals import Text, only
@@ -273,7 +274,7 @@ class Names:
             column = exp.Column(this=name.copy())
             column.this.meta.update(name.meta)
             left, right = self._resolve(column, before), self._resolve(column, added)
-            equal = self.expressions(scope)._compared(column, exp.EQ, left, right)
+            equal = compared(self.expressions(scope), column, exp.EQ, left, right)
             self._add_condition(equal.expression)
             scope.merged[name.name.casefold()] = left
         if join.args.get("on") is not None:

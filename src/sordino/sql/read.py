@@ -12,7 +12,7 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Table
-from sordino.sql.functions import Expressions
+from sordino.sql.expressions import Expressions
 from sordino.sql.groups import check_number, group_key, partition, with_public_keys
 from sordino.sql.names import Names, Scope, check_clauses
 from sordino.sql.policy import Policy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
@@ -18,6 +19,8 @@ NUMBERS = ("integer", "decimal", "float")
 _INTEGER_WINDOW = (1.0, 3.5e38)
 # Decimals of so many digits survive a double.
 _SHORT = 15
+# The parts of a node that most rules read: a node with any other part is refused.
+PLAIN = ("this", "expression")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ class Value:
     def is_number(self) -> bool:
         """Whether it can be calculated with."""
         return self.kind in NUMBERS or self.kind == "null"
+
+
+# How the nodes of a kind are translated, and which of their parts that takes into account.
+Rules = dict[type, tuple[Callable[..., Value], tuple[str, ...]]]
 
 
 def number_literal(value: Fraction, *, whole: bool) -> Value:
@@ -196,8 +203,10 @@ def _window(value: Value) -> tuple[float, float]:
 
 __all__ = [
     "NUMBERS",
+    "PLAIN",
     "Kind",
     "Range",
+    "Rules",
     "Value",
     "as_double",
     "boolean",

@@ -1,0 +1,125 @@
+"""Numbers: + - * / %, signs, ABS, GREATEST and LEAST.
+
+Arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow and
+division by zero. Each value therefore carries a window (tiny, big): it is zero or its magnitude lies within. A window
+that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double column enters through
+`calculable`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sordino.engines import double_literal
+from sordino.sql.expressions.choices import combined
+from sordino.sql.intervals import added, divided, least_or_greatest, multiplied, negated
+from sordino.sql.value import (
+    PLAIN,
+    Rules,
+    Value,
+    as_double,
+    bracketed,
+    calculable,
+    integer,
+    null,
+    number_literal,
+)
+
+if TYPE_CHECKING:
+    from sordino.sql.expressions.expressions import Expressions
+
+_LARGEST, _SMALLEST = 1e290, 1e-290
+
+
+def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
+    if isinstance(node, exp.Div) and node.args.get("typed"):
+        sides = (read.value(node.this), read.value(node.expression))
+        if all(side.kind == "integer" for side in sides):
+            read.text.refuse(
+                node, "dividing integers drops the remainder on this engine and not on others; "
+                "write CAST(... AS DOUBLE PRECISION) around one of them",
+            )  # fmt: skip
+    left, right = read.number(node.this), read.number(node.expression)
+    if "null" in (left.kind, right.kind):
+        return null()
+    a, b = calculable(left), calculable(right)
+    (tiny_a, big_a), (tiny_b, big_b) = a.window or (0.0, 0.0), b.window or (0.0, 0.0)
+    divisor = bracketed(b.expression)
+    if isinstance(node, exp.Add | exp.Sub):
+        # Sums of doubles are multiples of the last place of the smaller one, and never underflow.
+        window = (min(tiny_a, tiny_b) * 2.0**-53, big_a + big_b)
+        known = added(left.range, right.range if isinstance(node, exp.Add) else negated(right.range))
+        result: exp.Expr = type(node)(this=bracketed(a.expression), expression=divisor)
+    elif isinstance(node, exp.Mul):
+        window = (tiny_a * tiny_b, big_a * big_b)
+        known = multiplied(left.range, right.range)
+        result = exp.Mul(this=bracketed(a.expression), expression=divisor)
+    else:
+        window = (tiny_a / big_b, big_a / tiny_b)
+        known = divided(left.range, right.range)
+        nullable = exp.Nullif(this=divisor, expression=double_literal(0.0))
+        result = exp.Div(this=bracketed(a.expression), expression=nullable, typed=True, safe=False)
+    if window[0] < _SMALLEST or window[1] > _LARGEST:
+        read.text.refuse(node, "so many products and quotients could leave the range of numbers; use fewer")
+    return Value(result, "float", (window[0] / 2, window[1] * 2), known)
+
+
+def _mod(read: Expressions, node: exp.Mod) -> Value:
+    left, right = read.value(node.this), read.value(node.expression)
+    if left.kind != "integer" or not isinstance(right.constant, int) or right.constant <= 0:
+        read.text.refuse(node, "% takes an integer column on the left and a literal > 0 on the right")
+    return integer(exp.Mod(this=bracketed(left.expression), expression=right.expression.copy()))
+
+
+def _neg(read: Expressions, node: exp.Neg) -> Value:
+    inner = read.number(node.this)
+    if isinstance(inner.constant, int | Fraction) and inner.constant:
+        return number_literal(-Fraction(inner.constant), whole=isinstance(inner.constant, int))
+    if inner.kind == "null":
+        return inner
+    double = as_double(inner)
+    return replace(
+        double,
+        expression=exp.Neg(this=exp.Paren(this=double.expression.copy())),
+        range=negated(inner.range),
+        column=None,
+        constant=None,
+    )
+
+
+def _abs(read: Expressions, node: exp.Abs) -> Value:
+    inner = read.number(node.this)
+    if inner.kind == "null":
+        return inner
+    # The least integer has no counterpart, so integers become doubles first.
+    double = as_double(inner)
+    known = least_or_greatest(True, [inner.range, negated(inner.range)])
+    known = replace(known, low=Fraction(0))
+    result = exp.Abs(this=double.expression.copy())
+    return replace(double, expression=result, range=known, column=None, constant=None)
+
+
+def _extreme(read: Expressions, node: exp.Greatest | exp.Least) -> Value:
+    # They skip NULLs on all engines.
+    parts = [read.number(part) for part in (node.this, *node.expressions)]
+    parts = [part for part in read.alike(node, *parts) if part.kind != "null"]
+    if not parts:
+        return null()
+    first, *rest = (part.expression.copy() for part in parts)
+    result = type(node)(this=first, expressions=rest, ignore_nulls=True) if rest else first
+    known = least_or_greatest(isinstance(node, exp.Greatest), [part.range for part in parts])
+    return replace(combined(parts), expression=result, range=known)
+
+
+RULES: Rules = {
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), (_arithmetic, PLAIN)),
+    exp.Div: (_arithmetic, ("this", "expression", "typed", "safe")),
+    exp.Mod: (_mod, PLAIN),
+    exp.Neg: (_neg, PLAIN),
+    exp.Abs: (_abs, PLAIN),
+    **dict.fromkeys((exp.Greatest, exp.Least), (_extreme, ("this", "expressions", "ignore_nulls"))),
+}

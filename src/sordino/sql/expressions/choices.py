@@ -1,0 +1,83 @@
+"""Choices: CASE, IF, COALESCE and NULLIF, in one type that all branches have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sordino.sql.expressions.conditions import compared
+from sordino.sql.intervals import joined
+from sordino.sql.value import PLAIN, Rules, Value, case, null
+
+if TYPE_CHECKING:
+    from sordino.sql.expressions.expressions import Expressions
+
+
+def combined(parts: list[Value]) -> Value:
+    """What is known of a value that is one of these."""
+    windows = [part.window for part in parts if part.kind != "null"]
+    known = [window for window in windows if window is not None]
+    window = (
+        (min(w[0] for w in known), max(w[1] for w in known)) if len(known) == len(windows) and known else None
+    )
+    kind = next(part.kind for part in parts if part.kind != "null")
+    return Value(exp.null(), kind, window, joined([part.range for part in parts if part.kind != "null"]))
+
+
+def _case(read: Expressions, node: exp.Case) -> Value:
+    whens = []
+    for branch in node.args["ifs"]:
+        if node.this:
+            whens.append(
+                compared(read, node, exp.EQ, read.value(node.this), read.value(branch.this)).expression
+            )
+        else:
+            whens.append(read.condition(branch.this))
+    values = [read.value(branch.args["true"]) for branch in node.args["ifs"]]
+    default = read.value(node.args["default"]) if node.args.get("default") else null()
+    return _chosen(read, node, whens, values, default)
+
+
+def _if(read: Expressions, node: exp.If) -> Value:
+    default = read.value(node.args["false"]) if node.args.get("false") else null()
+    return _chosen(read, node, [read.condition(node.this)], [read.value(node.args["true"])], default)
+
+
+def _chosen(
+    read: Expressions, node: exp.Expr, whens: list[exp.Expr], values: list[Value], default: Value
+) -> Value:
+    *values, default = read.alike(node, *values, default)
+    if all(value.kind == "null" for value in (*values, default)):
+        return null()
+    branches = [(when, value.expression) for when, value in zip(whens, values, strict=True)]
+    result = case(*branches, default=None if default.kind == "null" else default.expression)
+    return replace(combined([*values, default]), expression=result)
+
+
+def _coalesce(read: Expressions, node: exp.Coalesce) -> Value:
+    parts = read.alike(node, *(read.value(part) for part in (node.this, *node.expressions)))
+    parts = [part for part in parts if part.kind != "null"]
+    if not parts:
+        return null()
+    first, *rest = (part.expression.copy() for part in parts)
+    result = exp.Coalesce(this=first, expressions=rest) if rest else first
+    return replace(combined(parts), expression=result)
+
+
+def _nullif(read: Expressions, node: exp.Nullif) -> Value:
+    left, right = read.value(node.this), read.value(node.expression)
+    if left.kind == "null" or right.kind == "null":
+        return left
+    a, b = read.alike(node, left, right)
+    result = exp.Nullif(this=a.expression.copy(), expression=b.expression.copy())
+    return replace(a, expression=result, column=None, constant=None)
+
+
+RULES: Rules = {
+    exp.Case: (_case, ("this", "ifs", "default")),
+    exp.If: (_if, ("this", "true", "false")),
+    exp.Coalesce: (_coalesce, ("this", "expressions")),
+    exp.Nullif: (_nullif, PLAIN),
+}

@@ -1,0 +1,108 @@
+"""Truth values: comparisons, AND, OR, NOT, IS, BETWEEN, IN and LIKE.
+
+* Comparisons are made in the engine's integers where both sides are integers, else in doubles, or as if in doubles
+  (`short_decimals`). NaN is larger than every number and equal to itself, on all engines. Text is compared for
+  equality only: its order depends on collations.
+* AND, OR and NOT have SQL's three truth values; none of them can guard another expression, as none needs a guard.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sordino.sql.value import PLAIN, Rules, Value, boolean, bracketed, short_decimals
+
+if TYPE_CHECKING:
+    from sordino.sql.expressions.expressions import Expressions
+
+_ORDER = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+_COMPARISONS = (exp.EQ, exp.NEQ, *_ORDER)
+
+
+def _and(read: Expressions, node: exp.And) -> Value:
+    return boolean(exp.and_(*[read.condition(part) for part in node.flatten()], copy=True))
+
+
+def _or(read: Expressions, node: exp.Or) -> Value:
+    return boolean(exp.or_(*[read.condition(part) for part in node.flatten()], copy=True))
+
+
+def _not(read: Expressions, node: exp.Not) -> Value:
+    return boolean(exp.Not(this=exp.Paren(this=read.condition(node.this).copy())))
+
+
+def _is(read: Expressions, node: exp.Is) -> Value:
+    if isinstance(node.expression, exp.Null):
+        inner = read.value(node.this)
+        operand = (
+            exp.cast(exp.null(), exp.DataType.Type.BOOLEAN) if inner.kind == "null" else inner.expression
+        )
+        return boolean(exp.Is(this=bracketed(operand), expression=exp.null()))
+    if isinstance(node.expression, exp.Boolean):
+        truth = read.condition(node.this)
+        return boolean(exp.Is(this=bracketed(truth), expression=node.expression.copy()))
+    read.text.refuse(node, "IS [NOT] NULL, TRUE and FALSE are understood", keyword="IS")
+
+
+def _compare(read: Expressions, node: exp.Binary) -> Value:
+    return compared(read, node, type(node), read.value(node.this), read.value(node.expression))
+
+
+def compared(
+    read: Expressions, node: exp.Expr, operator: type[exp.Binary], left: Value, right: Value
+) -> Value:
+    """One comparison; NULL where a side is the literal NULL."""
+    if left.kind == "null" or right.kind == "null":
+        return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
+    left, right = short_decimals(left, right) or read.alike(node, left, right)
+    if operator in _ORDER and left.kind in ("text", "boolean"):
+        read.text.refuse(
+            node, f"the order of {left.kind}s differs between engines; compare with =, <>, IN or LIKE"
+        )
+    return boolean(operator(this=bracketed(left.expression), expression=bracketed(right.expression)))
+
+
+def _between(read: Expressions, node: exp.Between) -> Value:
+    inner, low, high = read.value(node.this), read.value(node.args["low"]), read.value(node.args["high"])
+    above = compared(read, node, exp.GTE, inner, low)
+    below = compared(read, node, exp.LTE, inner, high)
+    return boolean(exp.and_(above.expression, below.expression))
+
+
+def _in(read: Expressions, node: exp.In) -> Value:
+    if node.args.get("query"):
+        read.text.refuse(node, "join the tables in place of IN (SELECT ...)", keyword="IN")
+    inner = read.value(node.this)
+    items = [read.value(item) for item in node.expressions]
+    for item, value in zip(node.expressions, items, strict=True):
+        if value.constant is None and value.kind != "null":
+            read.text.refuse(item, "IN takes a list of literals; write x = a OR x = b")
+    if inner.kind == "null":
+        return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
+    inner, *items = short_decimals(inner, *items) or read.alike(node, inner, *items)
+    return boolean(exp.In(this=bracketed(inner.expression), expressions=[i.expression.copy() for i in items]))
+
+
+def _like(read: Expressions, node: exp.Like) -> Value:
+    inner, pattern = read.words(node.this), read.value(node.expression)
+    if not isinstance(pattern.constant, str):
+        read.text.refuse(node, "the pattern must be a literal")
+    if "\\" in pattern.constant:
+        read.text.refuse(node, "a backslash in a pattern means something else on every engine; leave it out")
+    matches = exp.Like(this=bracketed(inner.expression), expression=pattern.expression.copy())
+    # Newer parsers keep NOT LIKE in one node.
+    return boolean(exp.Not(this=exp.Paren(this=matches)) if node.args.get("negate") else matches)
+
+
+RULES: Rules = {
+    exp.And: (_and, PLAIN),
+    exp.Or: (_or, PLAIN),
+    exp.Not: (_not, PLAIN),
+    exp.Is: (_is, PLAIN),
+    **dict.fromkeys(_COMPARISONS, (_compare, PLAIN)),
+    exp.Between: (_between, ("this", "low", "high")),
+    exp.In: (_in, ("this", "expressions", "query")),
+    exp.Like: (_like, ("this", "expression", "negate")),
+}
