@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
@@ -95,8 +97,11 @@ def choice(name: str, value: Any, accepted: tuple[str, ...]) -> str:
     """One of a few names; a miss names the nearest."""
     if value in accepted:
         return str(value)
-    import difflib
-
-    near = difflib.get_close_matches(str(value), accepted, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(value, accepted, before="; ")
     raise ParameterError(f"{name} must be one of {', '.join(accepted)}, got {value!r}{hint}")
+
+
+def did_you_mean(name: Any, known: Iterable[str], *, before: str = "", otherwise: str = "") -> str:
+    """The hint in an error about an unknown name: the nearest known one after ``before``, or ``otherwise``."""
+    near = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"{before}did you mean {near[0]!r}?" if near else otherwise

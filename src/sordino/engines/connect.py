@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import duckdb
 
 from sordino.core import EngineError, ParameterError
+from sordino.core.parameters import did_you_mean
 from sordino.engines import duckdb as local
 from sordino.engines.engine import Engine
 from sordino.engines.files import SUFFIXES, Types
@@ -116,10 +116,9 @@ def _url(url: str, resources: Resources) -> Engine:
     # What follows the scheme may hold a password and is never shown.
     scheme = url.partition("://")[0]
     if scheme not in ENGINES:
-        near = get_close_matches(scheme.lower(), ENGINES, n=1, cutoff=0.4)
         accepted = ", ".join(name if name.startswith("spark") else f"{name}://" for name in ENGINES)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise EngineError(f"no engine for {scheme}:// URLs: {hint}Accepted are {accepted} and paths of files")
+        hint = did_you_mean(scheme.lower(), ENGINES, before="; ")
+        raise EngineError(f"no engine for {scheme}:// URLs: accepted are {accepted} and paths of files{hint}")
     return ENGINES[scheme](url, resources)
 
 

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from sordino.core import EngineError, ParameterError
+from sordino.core.parameters import did_you_mean
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 Types = Mapping[str, Mapping[str, str]]
@@ -174,8 +174,7 @@ def _duckdb_type(table: str, column: str, declared: str) -> str:
 
 
 def _near(name: str, known: list[str], what: str) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"the {what} are {', '.join(known) or 'none'}"
+    return did_you_mean(name, known, otherwise=f"the {what} are {', '.join(known) or 'none'}")
 
 
 def _name(identifier: str) -> str:

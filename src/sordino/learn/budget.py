@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sordino.core import ParameterError
-from sordino.core.parameters import as_written, exact, positive
+from sordino.core.parameters import as_written, did_you_mean, exact, positive
 
 # Measured on Adult and NLTCS (docs/learning.md); the paper's is a half each of ε/(d+1) for selection and count.
 DEFAULT_SHARES: Mapping[str, float] = {"selection": 0.6, "count": 0.1, "leaf": 0.3}
@@ -51,8 +50,7 @@ def _checked(shares: Mapping[str, float] | None) -> dict[str, Fraction]:
         raise ParameterError(f"budget must be a mapping such as {dict(DEFAULT_SHARES)}, got {shares!r}")
     for name in shares:
         if name not in DEFAULT_SHARES:
-            near = difflib.get_close_matches(str(name), DEFAULT_SHARES, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, DEFAULT_SHARES, before="; ")
             raise ParameterError(f"budget has shares for {', '.join(DEFAULT_SHARES)}, got {name!r}{hint}")
     for name in DEFAULT_SHARES:
         if name not in shares:

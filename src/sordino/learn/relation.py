@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
+from sordino.core.parameters import did_you_mean
 from sordino.engines import Column, Engine, Snapshot, double_literal
 from sordino.learn.schema import Attribute, Continuous, Discrete, Schema
 
@@ -129,8 +129,7 @@ def _named(table: str) -> exp.Table:
 
 
 def _nearest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(names)}" if names else ""
+    return did_you_mean(name, names, before="; ", otherwise=f"; it has {', '.join(names)}" if names else "")
 
 
 def _code(attribute: Attribute, column: Column) -> exp.Expr:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError
 from sordino.core.parameters import bounds as checked_bounds
-from sordino.core.parameters import flag, whole
+from sordino.core.parameters import did_you_mean, flag, whole
 
 DEFAULT_BINS = 10
 MISSING = "missing"
@@ -147,8 +146,8 @@ def _from_mapping(name: str, domain: Mapping[str, Any]) -> Attribute:
     fields = ("bounds", "bins", "missing", "clip") if "bounds" in domain else ("values", "missing")
     for field in domain:
         if field not in fields:
-            near = difflib.get_close_matches(str(field), ("values", "bounds", "bins", "missing", "clip"), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near and near[0] != field else ""
+            others = {"values", "bounds", "bins", "missing", "clip"} - {field}
+            hint = did_you_mean(field, sorted(others), before="; ")
             raise ParameterError(
                 f"schema of {name!r}: field {field!r} does not belong here, {', '.join(fields)} do{hint}; {_HELP}"
             )

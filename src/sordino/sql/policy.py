@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sordino.core import ParameterError
+from sordino.core.parameters import did_you_mean
 from sordino.engines import ColumnType, Table
 from sordino.sql.policy_fields import (
     DECLARED_TYPES,
@@ -131,11 +131,8 @@ def match_name(name: str, known: Mapping[str, Any]) -> str | None:
 
 def nearest(name: str, known: Mapping[str, Any], what: str) -> str:
     """A hint: the nearest name, or all of them."""
-    near = get_close_matches(name, list(known), n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
     shown = ", ".join(sorted(known)[:12]) + (", ..." if len(known) > 12 else "")
-    return f"{what} are {shown or 'none'}"
+    return did_you_mean(name, known, otherwise=f"{what} are {shown or 'none'}")
 
 
 def _lookup(name: str, known: Mapping[str, Any], wrong: str) -> str:

@@ -18,7 +18,7 @@ from sordino.engines import connect, double_literal
         ("duckdb:///nowhere/shop.duckdb", "no file"),
         ("/nowhere/at/all", "does not exist"),
         ("/nowhere/t.csv", "does not exist"),
-        ("duckdbb:///x", "did you mean duckdb"),
+        ("duckdbb:///x", "did you mean 'duckdb'"),
         ("mysql://root:hunter2@host/db", "no engine for mysql"),
     ],
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, Required, TypedDict
 
 from numpy.typing import ArrayLike
 
 from sordino.core import Distance, ParameterError
+from sordino.core.parameters import did_you_mean
 from sordino.sensitivity import Profile
 
 
@@ -17,15 +17,10 @@ def checked_options(options: Mapping[str, Any]) -> None:
     accepted = tuple(Options.__annotations__)
     for name in options:
         if name not in accepted:
-            near = difflib.get_close_matches(name, accepted, n=1)
-            hint = (
-                "profile (a number there is the global sensitivity)"
-                if name == "sensitivity"
-                else (near or [""])[0]
-            )
-            raise ParameterError(
-                f"unknown keyword {name!r}{f'; did you mean {hint}?' if hint else ''} Accepted: {', '.join(accepted)}"
-            )
+            hint = did_you_mean(name, accepted, before="; ")
+            if name == "sensitivity":
+                hint = "; did you mean 'profile'? A number there is the global sensitivity"
+            raise ParameterError(f"unknown keyword {name!r}: accepted are {', '.join(accepted)}{hint}")
     for name in ("profile", "epsilon"):
         if name not in options:
             raise ParameterError(
