@@ -100,7 +100,7 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
     """
     from sordino.ledger import Ledger
 
-    with Ledger.open(file, create=False) as book:
+    with Ledger.open(file, write=False) as book:
         book.verify()
         accounts = [account for account in book.accounts() if dataset in (None, account.dataset)]
         distances = {account.dataset: book.distance(account.dataset) for account in accounts}
@@ -205,7 +205,7 @@ def _write_csv(events: list[dict[str, Any]]) -> None:
 def _events(file: str, dataset: str | None, analyst: str | None) -> list[Event]:
     from sordino.ledger import Ledger
 
-    with Ledger.open(file, create=False) as book:
+    with Ledger.open(file, write=False) as book:
         return book.history(dataset, analyst)
 
 

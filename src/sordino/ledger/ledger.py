@@ -60,12 +60,16 @@ class Ledger:
         self._store = store
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, create: bool = True, patience: float = 10.0) -> Ledger:
+    def open(
+        cls, path: str | os.PathLike[str], *, create: bool = True, patience: float = 10.0, write: bool = True
+    ) -> Ledger:
         """The ledger in a file, made if ``create``; waits ``patience`` seconds for other processes.
 
-        The file needs a local file system: the locks of network file systems are not reliable.
+        Without ``write`` it can be looked at, also by those who may not write to it. The file needs a local file
+        system: the locks of network file systems are not reliable.
         """
-        return cls(Store(Path(path), create=create, patience=non_negative("patience", patience)))
+        waits = non_negative("patience", patience)
+        return cls(Store(Path(path), create=create and write, patience=waits, write=write))
 
     @classmethod
     def in_memory(cls) -> Ledger:
@@ -87,10 +91,10 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<{self._store}>"
 
-    def __reduce__(self) -> tuple[Callable[[str], Ledger], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[[str, bool], Ledger], tuple[str, bool]]:
         if self._store.path is None:
             raise LedgerError("a ledger in memory stays in the process that made it: use Ledger.open(path)")
-        return _reopen, (str(self._store.path),)
+        return _reopen, (str(self._store.path), self._store.write)
 
     # -- the owner grants ------------------------------------------------------------------------------------------
 
@@ -338,8 +342,8 @@ class Ledger:
                     )
 
 
-def _reopen(path: str) -> Ledger:
-    return Ledger.open(path, create=False)
+def _reopen(path: str, write: bool) -> Ledger:
+    return Ledger.open(path, create=False, write=write)
 
 
 def _name(kind: str, value: Any) -> str:

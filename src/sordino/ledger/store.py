@@ -66,12 +66,18 @@ class Store:
     **Durability**: write-ahead log with synchronous=FULL, so that a transaction that has returned survives kill −9
     and loss of power (as far as the disk keeps what it acknowledged). Every writing transaction is BEGIN IMMEDIATE:
     what it reads is what it writes upon, whatever other processes do.
+
+    Without ``write`` nothing is written, not even beside the file. While somebody has the ledger open, its log is
+    there and readers take part in it. Else the file alone is the ledger, and SQLite is told that it stays as it is,
+    because it would have to make a log to lock it; that nobody came meanwhile is checked after reading.
     """
 
-    def __init__(self, path: Path | None, *, create: bool, patience: float) -> None:
+    def __init__(self, path: Path | None, *, create: bool, patience: float, write: bool = True) -> None:
         self._name = "the ledger in memory" if path is None else f"ledger {path}"
         self.path = None if path is None else path.absolute()
         self._create = create
+        self.write = write
+        self._quiet: tuple[int, int] | None = None
         self._patience = patience
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -87,6 +93,8 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing; durable when the block has ended without an error."""
+        if not self.write:
+            raise LedgerError(f"{self} is open for reading only; nothing was released")
         with self._lock, self._in_plain_words():
             connection = self._connection or self._connect()
             self._check_same_file()
@@ -112,6 +120,8 @@ class Store:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+            if self._quiet is not None and self._quiet != self._state():
+                raise LedgerError(f"{self}: somebody wrote to it while it was read; ask again")
 
     def close(self) -> None:
         """Close the file; later use is refused."""
@@ -141,7 +151,8 @@ class Store:
             if self.path is not None:
                 self._check_place(self.path)
             connection = sqlite3.connect(
-                ":memory:" if self.path is None else os.fspath(self.path),
+                self._address(),
+                uri=not self.write,
                 timeout=self._patience,
                 isolation_level=None,  # transactions are begun and ended here, by hand
                 check_same_thread=False,  # the lock sees to it
@@ -155,8 +166,32 @@ class Store:
         self._create = False  # a file that vanishes later must not come back empty
         return connection
 
+    def _address(self) -> str:
+        if self.path is None:
+            return ":memory:"
+        if self.write:
+            return os.fspath(self.path)
+        self._quiet = self._state()
+        return f"{self.path.as_uri()}?{'mode=ro' if self._quiet is None else 'immutable=1'}"
+
+    def _state(self) -> tuple[int, int] | None:
+        """Size and time of a file that nobody has open; None if somebody has, or went without closing it."""
+        try:
+            if self.path is None or any(Path(f"{self.path}{end}").exists() for end in ("-wal", "-journal")):
+                return None
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns
+
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._check_kind(connection)  # before anything is written
+        known = self._check_kind(connection)  # before anything is written
+        if not self.write:
+            if not known:
+                raise LedgerError(f"{self}: the file is empty")
+            if self._identity is None and self.path is not None:
+                self._identity = _identity(self.path)
+            return
         if self.path is not None and self._write_ahead(connection) != "wal":
             raise LedgerError(f"{self}: the file system does not support a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")

@@ -1,6 +1,7 @@
 """The file: what it refuses, and that a refusal releases nothing."""
 
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -130,6 +131,83 @@ def test_a_read_only_file_is_refused(open_folder):
         folder.chmod(0o755)
     with Ledger.open(path) as ledger:
         assert ledger.account("shop", "ann").spent.loss == 0
+
+
+def looked_at(path):
+    with Ledger.open(path, write=False) as ledger:
+        ledger.verify()
+        return [event.kind for event in ledger.history()], str(ledger.account("shop", "ann").spent.loss)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_read_only_file_can_be_looked_at(open_folder, busy):
+    """With its log beside it, while somebody writes, and without."""
+    path = open_folder / "shop.ledger"
+    writer = Ledger.open(path)
+    writer.grant("shop", "ann", Limit.of(epsilon=1))
+    writer.spend("shop", "ann", pure(0.25), "q", lambda: {"value": 1})
+    if not busy:
+        writer.close()
+    before = sorted(file.name for file in open_folder.iterdir())
+    for file in open_folder.iterdir():
+        file.chmod(0o444)
+    open_folder.chmod(0o555)
+    try:
+        with without_root():
+            assert looked_at(path) == (["grant", "reserve", "commit"], "1/4")
+    finally:
+        open_folder.chmod(0o755)
+        writer.close()
+    assert len(before) == (3 if busy else 1)
+
+
+def test_looking_leaves_nothing_behind_and_writes_nothing(ledger, path):
+    ledger.spend("shop", "ann", pure(0.25), "q", lambda: {"value": 1})
+    ledger.close()
+    content = path.read_bytes()
+    with Ledger.open(path, write=False) as reader:
+        assert reader.account("shop", "ann").spent.loss > 0
+        for act in (
+            lambda: reader.spend("shop", "ann", pure(0.1), "q2", never),
+            lambda: reader.grant("shop", "ann", Limit.of(epsilon=9)),
+        ):
+            with pytest.raises(sd.LedgerError, match="for reading only"):
+                act()
+        with pytest.raises(sd.LedgerError, match="for reading only"):
+            pickle.loads(pickle.dumps(reader)).grant("shop", "ann", Limit.of(epsilon=9))
+    assert path.read_bytes() == content
+    assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_what_a_crash_left_in_the_log_is_seen(ledger, path, tmp_path):
+    ledger.spend("shop", "ann", pure(0.25), "q", lambda: {"value": 1})
+    left = tmp_path / "left.ledger"
+    for end in ("", "-wal"):
+        Path(f"{left}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
+    assert looked_at(left)[1] == "1/4"
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_writer_who_comes_while_the_file_is_read_is_noticed(ledger, path, stays):
+    ledger.close()
+    with Ledger.open(path, write=False) as reader:
+        reader.history()
+        writer = Ledger.open(path)
+        writer.spend("shop", "ann", pure(0.25), "q", lambda: {"value": 1})
+        if not stays:
+            writer.close()
+        with pytest.raises(sd.LedgerError, match="somebody wrote to it"):
+            reader.history()
+        writer.close()
+
+
+def test_nothing_is_made_by_looking(tmp_path):
+    with pytest.raises(sd.LedgerError, match="no such file"):
+        Ledger.open(tmp_path / "none.ledger", write=False)
+    (tmp_path / "empty.ledger").touch()
+    with pytest.raises(sd.LedgerError, match="the file is empty"):
+        Ledger.open(tmp_path / "empty.ledger", write=False)
+    assert [file.name for file in tmp_path.iterdir()] == ["empty.ledger"]
 
 
 def test_a_file_that_becomes_read_only_releases_nothing(ledger):
