@@ -45,8 +45,11 @@ _TYPES: dict[str, ColumnType] = {
     "TIMESTAMP WITH TIME ZONE": "timestamp",
 }
 _CATALOGUE = """
-    SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
-    WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
+    SELECT c.schema_name, c.table_name, column_name, data_type, is_nullable, view_name IS NOT NULL
+    FROM duckdb_columns() c LEFT JOIN duckdb_views() v
+      ON v.database_name = c.database_name AND v.schema_name = c.schema_name AND v.view_name = c.table_name
+    WHERE NOT c.internal AND c.database_name = current_database()
+    ORDER BY c.schema_name, c.table_name, column_index
 """
 _STORED = """
     SELECT schema_name, table_name FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
@@ -80,13 +83,14 @@ class DuckDBEngine:
         self._connection = connection
         self._owned = owned
         self._paths = paths
+        self._headers = tables_of.headers(paths)
         self._spill = spill
 
     def catalogue(self) -> dict[str, Table]:
         """Tables and views of the current database; outside the schema ``main`` named ``schema.table``."""
         cursor = self._cursor()
         try:
-            return _catalogue(cursor)
+            return _catalogue(cursor, own_views=bool(self._paths))
         except duckdb.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
         finally:
@@ -96,12 +100,14 @@ class DuckDBEngine:
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
         """One transaction, begun now."""
         before = tables_of.fingerprint(self._paths)
+        if tables_of.headers(self._paths) != self._headers:
+            raise EngineError("a file has another header than when it was connected: connect again")
         cursor = self._cursor()
         try:
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 # A DuckDB transaction begins at its first statement; the catalogue is one.
-                tables = _catalogue(cursor)
+                tables = _catalogue(cursor, own_views=bool(self._paths))
                 stored = {_name(schema, table) for schema, table in cursor.execute(_STORED).fetchall()}
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
@@ -271,16 +277,22 @@ def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
     return EngineError(f"{database} is not a database that DuckDB {duckdb.__version__} can open", text)
 
 
-def _catalogue(cursor: duckdb.DuckDBPyConnection) -> dict[str, Table]:
+def _catalogue(cursor: duckdb.DuckDBPyConnection, *, own_views: bool) -> dict[str, Table]:
+    """``own_views``: the views are ours, each with the rows of one file."""
     columns: dict[str, list[Column]] = {}
-    for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
+    views = set()
+    for schema, table, column, kind, nullable, view in cursor.execute(_CATALOGUE).fetchall():
+        if "." in schema or "." in table:
+            continue
         name = _name(schema, table)
         base, _, rest = kind.partition("(")
         # Lists end in a bracket, whatever they are lists of.
         known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
         digits = int(rest.partition(",")[0]) if known == "decimal" else None
         columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits))
-    return {name: Table(name, tuple(found)) for name, found in columns.items()}
+        if view and not own_views:
+            views.add(name)
+    return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}
 
 
 def _name(schema: str, table: str) -> str:

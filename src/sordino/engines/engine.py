@@ -29,10 +29,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or view and its columns, in the order of the catalogue."""
+    """A table and its columns, in the order of the catalogue.
+
+    ``view``: its rows are made from those of other tables, so that one row there may be many here, or none.
+    """
 
     name: str
     columns: tuple[Column, ...]
+    view: bool = False
 
 
 class Snapshot(Protocol):
@@ -51,7 +55,10 @@ class Engine(Protocol):
     dialect: str
 
     def catalogue(self) -> dict[str, Table]:
-        """The tables and their declared types; reads no rows."""
+        """The tables and their declared types; reads no rows.
+
+        A name is ``table`` or ``schema.table``; tables with a dot in their own name are left out.
+        """
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:

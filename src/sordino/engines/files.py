@@ -31,7 +31,7 @@ _LONGEST_LINE = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One file as one table, named by its stem."""
+    """One file as one table, named by its stem; a dot would read like a schema and becomes an underscore."""
 
     name: str
     path: Path
@@ -58,12 +58,13 @@ def table_files(target: Path) -> list[TableFile]:
         raise EngineError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
     files: dict[str, TableFile] = {}
     for path in paths:
-        key = path.stem.casefold()
+        name = path.stem.replace(".", "_")
+        key = name.casefold()
         if key in files:
             raise EngineError(
-                f"{files[key].path.name} and {path.name} would both be table {path.stem!r}: rename one"
+                f"{files[key].path.name} and {path.name} would both be table {name!r}: rename one"
             )
-        files[key] = TableFile(path.stem, path.resolve())
+        files[key] = TableFile(name, path.resolve())
     return list(files.values())
 
 
@@ -80,6 +81,20 @@ def fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
             raise EngineError(f"{path.name} is gone: the files must stay as they were at connect") from None
         marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(marks)
+
+
+def headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
+    """The first line of each CSV file: what its columns are called. Nothing of the others."""
+    lines = []
+    for path in paths:
+        try:
+            with path.open("rb") as stream:
+                lines.append(b"" if path.suffix.lower() == ".parquet" else stream.readline(_LONGEST_LINE))
+        except OSError:
+            raise EngineError(
+                f"{path.name} cannot be opened: check that it is there and may be read"
+            ) from None
+    return tuple(lines)
 
 
 def checked_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
@@ -115,8 +130,10 @@ def _csv_view(file: TableFile, types: Mapping[str, str]) -> str:
     names, delimiter = _header(file)
     for column in types:
         if column not in names:
+            # Without a header the first line holds cells of a row: it is not shown.
+            missing = f"the first line of {file.path.name} has no such column"
             raise ParameterError(
-                f"types of {file.name!r} name {column!r}: {_near(column, names, 'columns of its header')}"
+                f"types of {file.name!r} name {column!r}: {did_you_mean(column, names, otherwise=missing)}"
             )
     cells = []
     for name in names:
@@ -143,10 +160,10 @@ def _header(file: TableFile) -> tuple[list[str], str]:
     try:
         with file.path.open("rb") as stream:
             line = stream.readline(_LONGEST_LINE).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise EngineError(
-            f"{file.path.name} cannot be read as UTF-8 text: a CSV with a header is needed"
-        ) from None
+    except OSError:
+        raise EngineError(f"{file.path.name} cannot be opened: check that it may be read") from None
+    except UnicodeDecodeError:
+        raise EngineError(f"{file.path.name} is not UTF-8 text: a CSV with a header is needed") from None
     # Tab first: a name may hold a comma or a bar, hardly a tab.
     delimiter = max("\t,;|", key=line.count)
     names = next(csv.reader([line], delimiter=delimiter), [])

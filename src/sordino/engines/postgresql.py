@@ -36,11 +36,12 @@ _TYPES: dict[str, ColumnType] = {
     "timestamptz": "timestamp",
 }
 # Ordinary and partitioned tables, views, materialised views. Foreign tables are left out: what lies behind them
-# need not keep to the snapshot.
+# need not keep to the snapshot. A part of a partitioned table counts as a view: its rows are rows of the whole.
 _CATALOGUE = """
     SELECT n.nspname, c.relname, pg_table_is_visible(c.oid), a.attname,
            CASE WHEN t.typtype = 'e' THEN 'text' WHEN t.typtype = 'd' THEN b.typname ELSE t.typname END,
-           NOT (a.attnotnull OR t.typnotnull)
+           NOT (a.attnotnull OR t.typnotnull),
+           c.relkind IN ('v', 'm') OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid)
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -146,10 +147,15 @@ class PostgreSQLEngine:
         except self._psycopg.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
         columns: dict[str, list[Column]] = {}
-        for schema, table, visible, column, kind, nullable in rows:
+        views = set()
+        for schema, table, visible, column, kind, nullable, view in rows:
+            if "." in schema or "." in table:
+                continue
             name = table if visible else f"{schema}.{table}"
             columns.setdefault(name, []).append(Column(column, _TYPES.get(kind, "other"), nullable))
-        return {name: Table(name, tuple(found)) for name, found in columns.items()}
+            if view:
+                views.add(name)
+        return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}
 
 
 class PostgreSQLSnapshot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -77,10 +78,16 @@ class SparkEngine:
         self._closed = False
 
     def catalogue(self) -> dict[str, Table]:
-        """Tables and temporary views of the current database, from their schemas."""
+        """Tables and temporary views of the current database, from their schemas.
+
+        A temporary view is how a frame gets a name in Spark, so it counts as a table; one over several tables, or
+        over several rows of one, does not belong into a policy.
+        """
         self._check_open()
         try:
-            return {name: _table(name, self._session.table(_quoted(name))) for name in self._names()}
+            tables = (_table(name, self._session.table(_quoted(name))) for name in self._names())
+            views = {t.name for t in self._session.catalog.listTables() if t.tableType == "VIEW"}
+            return {table.name: replace(table, view=table.name in views) for table in tables}
         except _errors() as error:
             raise _failure("the catalogue cannot be read", error) from None
 
@@ -119,7 +126,7 @@ class SparkEngine:
 
     def _names(self) -> list[str]:
         names = (table.name for table in self._session.catalog.listTables())
-        return [name for name in names if not name.startswith(_PREFIX)]
+        return [name for name in names if not name.startswith(_PREFIX) and "." not in name]
 
 
 _PREFIX = "sordino_pinned_"

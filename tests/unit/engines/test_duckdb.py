@@ -317,3 +317,35 @@ def test_integers_whose_comparison_can_raise_are_not_catalogued_as_integers():
     connection.execute("CREATE TABLE t (a UHUGEINT, b HUGEINT)")
     columns = connect(connection).catalogue()["t"].columns
     assert [(column.name, column.type) for column in columns] == [("a", "other"), ("b", "integer")]
+
+
+def test_views_are_told_from_tables_and_names_with_a_dot_are_left_out():
+    with duckdb.connect() as owner:
+        owner.execute(
+            'CREATE TABLE t AS SELECT 1 AS x; CREATE VIEW v AS SELECT * FROM t; CREATE TABLE "a.b" (x INT)'
+        )
+        found = connect(owner).catalogue()
+    assert {name: table.view for name, table in found.items()} == {"t": False, "v": True}
+
+
+def test_files_are_tables_and_a_dot_in_their_name_becomes_an_underscore(tmp_path):
+    (tmp_path / "visits.2024.csv").write_text("id\n1\n")
+    with connect(tmp_path) as engine:
+        assert {name: table.view for name, table in engine.catalogue().items()} == {"visits_2024": False}
+
+
+def test_a_file_that_got_another_header_is_refused(tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("x\n1\n")
+    with connect(tmp_path) as engine:
+        file.write_text("y\n1\n2\n")
+        with pytest.raises(EngineError, match="another header"), engine.snapshot():
+            pass
+
+
+def test_cells_of_a_file_without_a_header_are_not_shown(tmp_path):
+    (tmp_path / "people.csv").write_text("4711,Rossi\n")
+    with pytest.raises(ParameterError) as caught:
+        connect(tmp_path, types={"people": {"city": "text"}})
+    assert "4711" not in str(caught.value)
+    assert "Rossi" not in str(caught.value)
