@@ -521,7 +521,10 @@ def test_types_of_csv_columns_come_from_the_policy(tmp_path):
         "budgets": {"ann": {"epsilon": 1}},
     }
     with sd.connect(tmp_path, policy=content) as curator:
-        assert curator.explain(JOIN, 1.0).reveal()["exact"] == 2
+        facts = curator.explain(JOIN, 1.0).reveal()
+        assert facts["exact"] == 2
+        assert [file["lines"] - file["rows"] for file in facts["files"]] == [0, 0]
+        assert facts["numbers"][0]["aggregate"] == "COUNT(*)"
         assert curator.explain("SELECT SUM(amount) FROM orders", 1.0).reveal()["exact"] == 3
 
 

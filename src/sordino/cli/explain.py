@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sordino.cli import question_options as ask
-from sordino.cli.output import console, plain_table, print_json, printable
+from sordino.cli.output import console, owners_words, plain_table, print_json, printable
 from sordino.cli.query import (
     Analyses,
     Delta,
@@ -46,7 +46,7 @@ def explain(
 
     from sordino.curator import connect
 
-    with connect(target, policy=Path(policy)) as curator:
+    with owners_words(), connect(target, policy=Path(policy)) as curator:
         secret = curator.explain(
             read_sql(sql),
             epsilon,
@@ -69,6 +69,12 @@ def _print(facts: dict[str, Any]) -> None:
         print_rows(facts["exact"])
     else:
         print(f"exact answer: {shown(facts['exact'])}")
+    for file in facts["files"]:
+        if file["rows"] != file["lines"]:
+            print(
+                f"table {file['table']}: {file['lines']} lines make {file['rows']} rows. A quoted cell may span "
+                "lines; a line with fewer cells than the header, or not in UTF-8, is left out"
+            )
     print(f"{facts['mechanism']}: {facts['guarantee']}")
     print(f"budget: {facts['budget']}")
     _print_numbers(facts["numbers"])
@@ -76,7 +82,8 @@ def _print(facts: dict[str, Any]) -> None:
         if number.get("bounds"):
             _print_bounds(number)
     _print_epsilons(facts["error_against_epsilon"])
-    print(f"{len(facts['statements'])} statements in {facts['seconds']:.3f} s:")
+    count = len(facts["statements"])
+    print(f"{count} statement{'s' if count > 1 else ''} in {facts['seconds']:.3f} s:")
     for statement in facts["statements"]:
         print(f"\n-- {statement['seconds']:.3f} s")
         print(statement["sql"])
@@ -115,7 +122,7 @@ def _print_bounds(number: dict[str, Any]) -> None:
 
 
 def _print_epsilons(rows: list[dict[str, Any]]) -> None:
-    table = plain_table("error against epsilon")
+    table = plain_table("largest error against epsilon")
     table.add_column("epsilon")
     names = list(rows[0]["error"]) if rows else []
     for name in names:

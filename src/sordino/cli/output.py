@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from sordino.core import EngineError
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -21,6 +23,17 @@ class Step(Protocol):
 
     def __call__(self, done: float, total: float, text: str) -> None:
         """Show ``done`` of ``total``."""
+
+
+@contextmanager
+def owners_words() -> Iterator[None]:
+    """For commands that only the owner runs: what an engine itself said goes to standard error too."""
+    try:
+        yield
+    except EngineError as error:
+        if words := error.details.reveal():
+            print(f"the engine's own words (they may hold data): {printable(words)}", file=sys.stderr)
+        raise
 
 
 def print_json(content: dict[str, Any]) -> None:

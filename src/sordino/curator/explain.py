@@ -11,7 +11,7 @@ from sordino.core import SordinoError
 from sordino.curator.answer_table import answer_value, exact_cells, plain
 from sordino.curator.measured import Measured, measure_all, recorded
 from sordino.curator.plan import AnswerPlan
-from sordino.engines import Engine
+from sordino.engines import Engine, FileEngine
 from sordino.sql.analysis import Analysis
 
 CONFIDENCES = (0.5, 0.8, 0.95)
@@ -37,6 +37,7 @@ def explanation(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
         "guarantee": str(plan.guarantee),
         "budget": plan.composition(),
         "exact": answer_value(replace(plan, options=replace(plan.options, error_share=Fraction(0))), exact),
+        "files": _files(engine, plan),
         "numbers": [_number(plan, cell) for cell in measured],
         "error_against_epsilon": [_at_other_epsilon(other, measured) for other in others],
         "statements": [
@@ -47,13 +48,25 @@ def explanation(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
     }
 
 
+def _files(engine: Engine, plan: AnswerPlan) -> list[dict[str, Any]]:
+    """What the reader made of text files: a stray quote may swallow all lines up to the next one."""
+    if not isinstance(engine, FileEngine):
+        return []
+    found = []
+    for table in sorted({occurrence.table for occurrence in plan.statement.join.occurrences}):
+        counts = engine.lines_and_rows(table)
+        if counts is not None:
+            found.append({"table": table, "lines": counts[0], "rows": counts[1]})
+    return found
+
+
 def _number(plan: AnswerPlan, cell: Measured) -> dict[str, Any]:
     measure, noise = plan.statement.measures[cell.measure], plan.noises[cell.measure]
     step = float(measure.step)
     facts = noise.facts(cell.bound, CONFIDENCES)
     found: dict[str, Any] = {
         "group": {key.name: plain(value) for key, value in zip(plan.statement.keys, cell.group, strict=True)},
-        "aggregate": measure.kind if measure.value is None else f"{measure.kind} of {measure.value.sql()}",
+        "aggregate": measure.text,
         "exact": float(cell.exact * measure.step),
         "step": step,
         "beta": facts["beta"],

@@ -1,7 +1,16 @@
 """Databases behind one protocol: dialect, catalogue, snapshot, aggregate."""
 
 from sordino.engines.connect import connect
-from sordino.engines.engine import Column, ColumnType, Engine, Snapshot, Table
+from sordino.engines.engine import Column, ColumnType, Engine, FileEngine, Snapshot, Table
 from sordino.engines.query import double_literal
 
-__all__ = ["Column", "ColumnType", "Engine", "Snapshot", "Table", "connect", "double_literal"]
+__all__ = [
+    "Column",
+    "ColumnType",
+    "Engine",
+    "FileEngine",
+    "Snapshot",
+    "Table",
+    "connect",
+    "double_literal",
+]

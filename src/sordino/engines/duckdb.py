@@ -117,6 +117,21 @@ class DuckDBEngine:
         finally:
             cursor.close()
 
+    def lines_and_rows(self, table: str) -> tuple[int, int] | None:
+        """Of a table that is a CSV file."""
+        file = next((path for path in self._paths if tables_of.table_name(path) == table), None)
+        if file is None or file.suffix.lower() == ".parquet":
+            return None
+        cursor = self._cursor()
+        try:
+            queries = (tables_of.lines(file), f"SELECT COUNT(*) FROM {_quoted(table)}")
+            lines, rows = (int(cursor.execute(query).fetchall()[0][0]) for query in queries)
+        except duckdb.Error as error:
+            raise _failure(f"the lines of {file.name} cannot be counted", error) from None
+        finally:
+            cursor.close()
+        return lines, rows
+
     def close(self) -> None:
         """Close what Sordino opened."""
         if self._owned:
@@ -330,7 +345,7 @@ def _check_unchanged(paths: tuple[Path, ...], before: tuple[tuple[int, int, int]
 
 
 def _failure(what: str, error: Exception) -> EngineError:
-    return EngineError(f"{what} (its own words are in .details)", str(error))
+    return EngineError(f"{what} (its own words are in .details, for the owner)", str(error))
 
 
 def _quoted(name: str) -> str:

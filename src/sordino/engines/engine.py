@@ -74,3 +74,15 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+@runtime_checkable
+class FileEngine(Protocol):
+    """An engine whose tables are text files."""
+
+    def lines_and_rows(self, table: str) -> tuple[int, int] | None:
+        """How many lines below its header a table's file has, and how many rows they make; for the owner.
+
+        None for a table that is no text file.
+        """
+        ...

@@ -58,7 +58,7 @@ def table_files(target: Path) -> list[TableFile]:
         raise EngineError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
     files: dict[str, TableFile] = {}
     for path in paths:
-        name = path.stem.replace(".", "_")
+        name = table_name(path)
         key = name.casefold()
         if key in files:
             raise EngineError(
@@ -66,6 +66,20 @@ def table_files(target: Path) -> list[TableFile]:
             )
         files[key] = TableFile(name, path.resolve())
     return list(files.values())
+
+
+def table_name(path: Path) -> str:
+    """What a file's table is called."""
+    return path.stem.replace(".", "_")
+
+
+def lines(path: Path) -> str:
+    """The SELECT that counts the lines below the header that are not empty, whatever is in them."""
+    return (
+        f"SELECT COUNT(*) FROM read_csv({_text(str(path))}, header=false, skip=1, auto_detect=false, "
+        f"delim='\x01', quote='', escape='', columns={{'line': 'VARCHAR'}}, strict_mode=false, "
+        f"ignore_errors=true, max_line_size={_LONGEST_LINE}) WHERE line IS NOT NULL"
+    )
 
 
 def fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:

@@ -227,4 +227,4 @@ def _numeric(values: Sequence[Decimal | None]) -> pa.Array:
 
 
 def _failure(what: str, error: Exception) -> EngineError:
-    return EngineError(f"{what} (its own words are in .details)", str(error))
+    return EngineError(f"{what} (its own words are in .details, for the owner)", str(error))

@@ -288,7 +288,7 @@ def _arrow(frame: Any) -> pa.Table:
 
 
 def _failure(what: str, error: Exception) -> EngineError:
-    return EngineError(f"{what} (its own words are in .details)", str(error))
+    return EngineError(f"{what} (its own words are in .details, for the owner)", str(error))
 
 
 def _quoted(name: str) -> str:

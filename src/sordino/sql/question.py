@@ -9,7 +9,7 @@ sqlglot trees to an engine and get back aggregates only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -46,7 +46,7 @@ class Measure:
     in a `Statement` only and has become a condition in its questions. For a sum, a row adds the whole number
     ⌊clip(value, low, high)/step + ½⌋ of steps, so the answer is a whole number of ``step`` and the same on every
     engine. ``low`` and ``high`` are whole multiples of ``step``. ``whole``: the value is in the engine's integers,
-    not in doubles.
+    not in doubles. ``text``: as it was asked.
     """
 
     kind: Literal["count", "sum"]
@@ -55,6 +55,7 @@ class Measure:
     high: Fraction = Fraction(1)
     step: Fraction = Fraction(1)
     whole: bool = False
+    text: str = field(default="", compare=False)
 
     @property
     def reach(self) -> int:

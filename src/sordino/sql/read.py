@@ -158,7 +158,7 @@ def _output(
     if isinstance(inner, exp.Avg):
         total = _sum(inner, expressions, measures, text)
         value = measures[total].value
-        rows = _place(Measure("count", value), measures)
+        rows = _place(Measure("count", value, text=f"COUNT({inner.this.sql()})"), measures)
         return Output(name or "avg", "avg", measures=(total, rows))
     if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
         text.refuse(inner, f"rows are never shown; {_ASK}", keyword="SELECT")
@@ -195,21 +195,24 @@ def _count(node: exp.Count, expressions: Expressions, measures: list[Measure], t
     inner = _argument(node, text)
     if isinstance(inner, exp.Star):
         only(text, inner, (), "write COUNT(*)")
-        return _place(Measure("count"), measures)
+        return _place(Measure("count", text="COUNT(*)"), measures)
     value = expressions.value(inner)
     if value.kind == "null":
         text.wrong(node, "COUNT(NULL) is always 0; write COUNT(*)")
-    return _place(Measure("count", None if value.constant is not None else value.expression), measures)
+    counted = None if value.constant is not None else value.expression
+    return _place(Measure("count", counted, text=f"COUNT({inner.sql()})"), measures)
 
 
 def _sum(node: exp.Sum | exp.Avg, expressions: Expressions, measures: list[Measure], text: Text) -> int:
-    value = expressions.number(_argument(node, text))
+    inner = _argument(node, text)
+    value = expressions.number(inner)
     if value.kind == "null":
         text.wrong(node, "the sum of NULL is always NULL; sum a column")
     low, high, step = _lattice(node, value.range, text)
     # Whole numbers stay in the engine's integers; the rest are doubles, as in all arithmetic here.
     number = value if value.kind == "integer" else as_double(value)
-    return _place(Measure("sum", number.expression, low, high, step, value.kind == "integer"), measures)
+    whole = value.kind == "integer"
+    return _place(Measure("sum", number.expression, low, high, step, whole, f"SUM({inner.sql()})"), measures)
 
 
 def _lattice(node: exp.Expr, known: Range, text: Text) -> tuple[Fraction, Fraction, Fraction]:

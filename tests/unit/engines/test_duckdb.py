@@ -349,3 +349,14 @@ def test_cells_of_a_file_without_a_header_are_not_shown(tmp_path):
         connect(tmp_path, types={"people": {"city": "text"}})
     assert "4711" not in str(caught.value)
     assert "Rossi" not in str(caught.value)
+
+
+def test_the_owner_learns_how_many_rows_the_lines_of_a_file_make(tmp_path):
+    good = "".join(f"{i},a\n" for i in range(50))
+    (tmp_path / "good.csv").write_text("id,name\n" + good + '7,"two\nlines"\n')
+    (tmp_path / "stray.csv").write_text("id,name\n" + good + '7,"oh\n' + good)
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "other.parquet")
+    with connect(tmp_path) as engine:
+        assert engine.lines_and_rows("good") == (52, 51)
+        assert engine.lines_and_rows("stray") == (101, 51)
+        assert engine.lines_and_rows("other") is None
