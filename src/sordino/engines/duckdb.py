@@ -51,9 +51,12 @@ _CATALOGUE = """
     WHERE NOT c.internal AND c.database_name = current_database()
     ORDER BY c.schema_name, c.table_name, column_index
 """
-_STORED = """
-    SELECT schema_name, table_name FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
-    WHERE database_name = current_database() AND type = 'duckdb'
+# Names, and whether the rows are in a table of DuckDB's own.
+_NAMES = """
+    SELECT schema_name, table_name, type = 'duckdb' FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
+    WHERE database_name = current_database()
+    UNION ALL
+    SELECT schema_name, view_name, false FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
 """
 
 
@@ -85,12 +88,18 @@ class DuckDBEngine:
         self._paths = paths
         self._headers = tables_of.headers(paths)
         self._spill = spill
+        self._known: dict[str, Table] | None = None
 
     def catalogue(self) -> dict[str, Table]:
-        """Tables and views of the current database; outside the schema ``main`` named ``schema.table``."""
+        """Tables and views of the current database; outside the schema ``main`` named ``schema.table``.
+
+        What Sordino opened itself is read-only, so its catalogue is read once.
+        """
         cursor = self._cursor()
         try:
-            return _catalogue(cursor, own_views=bool(self._paths))
+            if self._known is None or not self._owned:
+                self._known = _catalogue(cursor, own_views=bool(self._paths))
+            return dict(self._known)
         except duckdb.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
         finally:
@@ -106,13 +115,21 @@ class DuckDBEngine:
         try:
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-                # A DuckDB transaction begins at its first statement; the catalogue is one.
-                tables = _catalogue(cursor, own_views=bool(self._paths))
-                stored = {_name(schema, table) for schema, table in cursor.execute(_STORED).fetchall()}
+                # A DuckDB transaction begins at its first statement; asking for the names is one.
+                stored = {
+                    _name(schema, table): own
+                    for schema, table, own in cursor.execute(_NAMES).fetchall()
+                    if "." not in schema and "." not in table
+                }
+                veiled = {}
+                if not self._owned and not all(stored.values()):
+                    tables = _catalogue(cursor, own_views=False)
+                    veiled = {
+                        name: tables[name] for name, own in stored.items() if not own and name in tables
+                    }
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            veiled = {} if self._owned else {name: tables[name] for name in tables.keys() - stored}
-            yield DuckDBSnapshot(cursor, frozenset(tables), veiled, self._paths, before)
+            yield DuckDBSnapshot(cursor, frozenset(stored), veiled, self._paths, before)
             _check_unchanged(self._paths, before)
         finally:
             cursor.close()

@@ -76,7 +76,7 @@ def grouped_query(statement: Statement) -> exp.Select:
     ]
     known = [_among(key) for key in statement.keys]
     query = _joined(columns, statement.join.occurrences, (*statement.join.conditions, *known))
-    return query.group_by(*[place.copy() for place in places]) if places else query
+    return query.group_by(*(place.copy() for place in places), copy=False) if places else query
 
 
 def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, ...], tuple[int, ...]]:
@@ -122,10 +122,10 @@ def _joined(
     columns: Sequence[exp.Expr], occurrences: Sequence[Occurrence], conditions: Sequence[exp.Expr]
 ) -> exp.Select:
     first, *others = (table_node(occurrence.table, occurrence.alias) for occurrence in occurrences)
-    query = exp.select(*columns).from_(first)
+    query = exp.select(*columns, copy=False).from_(first, copy=False)
     for other in others:
-        query = query.join(other, join_type="cross")
-    return query.where(*[exp.paren(condition) for condition in conditions]) if conditions else query
+        query.join(other, join_type="cross", copy=False)
+    return query.where(*map(exp.paren, conditions), copy=False) if conditions else query
 
 
 def _rounded(double: exp.Expr, step: Fraction) -> exp.Expr:
