@@ -198,6 +198,74 @@ def test_a_given_ledger_is_shared_and_left_open(shop):
     assert ledger.account("shop", "zoe").left.loss == 0
 
 
+def told_to(shop, ledger, analyst, epsilon=0.125, **changes):
+    """What one analyst hears, in a process of its own: the budget after the answer, or the refusal."""
+    with sd.connect(shop, policy=policy(**changes), ledger=ledger) as curator:
+        session = curator.session(analyst)
+        try:
+            session.query(JOIN, epsilon)
+            return str(session.budget())
+        except sd.BudgetError as refused:
+            return str(refused)
+
+
+@pytest.mark.parametrize("limit", ["0.75", "5"])
+def test_what_the_owner_granted_is_not_undone_by_the_next_question(shop, tmp_path, limit):
+    path = tmp_path / "shop.ledger"
+    told_to(shop, path, "bob", cap={"epsilon": 3})
+    with Ledger.open(path) as ledger:
+        ledger.grant("shop", "bob", Limit.of(epsilon=float(limit)))
+        ledger.set_cap("shop", Limit.of(epsilon=4))
+    for _ in range(2):
+        assert told_to(shop, path, "bob", cap={"epsilon": 3}).endswith(f"left of epsilon {limit}")
+    with Ledger.open(path) as ledger:
+        assert ledger.cap("shop").limit == Limit.of(epsilon=4)
+    assert told_to(shop, path, "bob", budgets={"bob": {"epsilon": 2}}) == "epsilon 1.5 left of epsilon 2"
+
+
+def test_who_is_taken_out_of_the_policy_is_refused_and_who_was_granted_by_hand_is_not(shop, tmp_path):
+    path = tmp_path / "shop.ledger"
+    told_to(shop, path, "bob")
+    with Ledger.open(path) as ledger:
+        ledger.grant("shop", "zoe", Limit.of(epsilon=1))
+    without = policy(budgets={"ann": {"epsilon": 1}})
+    refusal = told_to(shop, path, "bob", budgets=without["budgets"])
+    assert "no budget was granted to 'bob' on data set 'shop', neither by this policy nor" in refusal
+    assert refusal.replace("bob", "eve") == told_to(shop, path, "eve", budgets=without["budgets"])
+    assert told_to(shop, path, "zoe", budgets=without["budgets"]) == "epsilon 0.875 left of epsilon 1"
+    with sd.connect(shop, policy=without, ledger=path) as curator:
+        for ask in (
+            curator.session("bob").budget,
+            lambda: curator.session("bob").query(JOIN, 0.125, reuse=True),
+        ):
+            with pytest.raises(sd.BudgetError, match="no budget"):
+                ask()
+
+
+def test_lower_limits_stop_nobody_else_and_tell_nobody_else(shop, tmp_path):
+    path = tmp_path / "shop.ledger"
+    told_to(shop, path, "ann", 0.875)
+    lower = {"ann": {"epsilon": "0.5"}, "bob": {"epsilon": 1}}
+    assert told_to(shop, path, "bob", budgets=lower) == "epsilon 0.875 left of epsilon 1"
+    assert "epsilon 0 is left of the budget of 'ann'" in told_to(shop, path, "ann", budgets=lower)
+    refused = told_to(shop, path, "bob", 0.25, budgets=lower, cap={"epsilon": "0.3"})
+    assert refused == (
+        "epsilon 0.25 was asked and the cap of data set 'shop' over all analysts does not allow it; nothing was "
+        "spent; ask the owner of the data"
+    )
+    with sd.connect(shop, policy=policy(budgets=lower), ledger=path) as curator:
+        assert curator.session("bob").budget().left.loss == 0.875
+        assert curator.session("ann").budget().left.loss == 0
+
+
+def test_a_budget_without_a_delta_is_told_from_one_that_is_used_up(shop):
+    budgets = {"ann": {"rho": "0.5", "at_delta": "1e-6"}}
+    with sd.connect(shop, policy=policy(budgets=budgets)) as curator:
+        with pytest.raises(sd.BudgetError, match="has no delta to spend, rho alone"):
+            curator.session("ann").query(JOIN, 0.5, 1e-7)
+        curator.session("ann").query(JOIN, 0.5)
+
+
 def test_rho_budgets_of_a_policy_pay_for_pure_answers(shop):
     budgets = {"ann": {"rho": "0.5", "at_delta": "1e-6"}}
     with sd.connect(shop, policy=policy(budgets=budgets)) as curator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
@@ -191,9 +192,9 @@ def test_eight_analysts_race_for_one_cap_and_exactly_the_cap_is_spent(tmp_path):
         ledger.verify()
 
 
-def test_eight_processes_may_make_the_same_file_at_once(tmp_path):
-    code = "import sys; from sordino.ledger import Ledger; sys.stdin.readline(); Ledger.open(sys.argv[1]).accounts()"
-    path = tmp_path / "new.ledger"
+def at_once(path, code):
+    """Eight processes that do the same to one file."""
+    code = f"import sys; import sordino as sd; from sordino.ledger import Ledger, Limit; sys.stdin.readline(); {code}"
     makers = [
         subprocess.Popen(
             [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -203,5 +204,28 @@ def test_eight_processes_may_make_the_same_file_at_once(tmp_path):
     for maker in makers:
         _, complaint = maker.communicate("go\n", timeout=60)
         assert maker.returncode == 0, complaint
+
+
+def test_eight_processes_may_make_the_same_file_at_once(tmp_path):
+    path = tmp_path / "new.ledger"
+    at_once(path, "Ledger.open(sys.argv[1]).accounts()")
     with Ledger.open(path, create=False) as ledger:
         assert ledger.accounts() == []
+
+
+def test_eight_processes_may_bring_an_old_file_up_to_date_and_declare_one_policy(path):
+    with Ledger.open(path) as ledger:
+        events = len(ledger.history())
+    file = sqlite3.connect(path, isolation_level=None)
+    file.execute("DROP TABLE declared")
+    file.execute("PRAGMA user_version = 1")
+    file.close()
+    limit = "Limit.of(epsilon=0.5)"
+    at_once(
+        path,
+        f"Ledger.open(sys.argv[1], patience=30).declare('shop', {{'ann': {limit}, 'bob': {limit}}}, "
+        f"cap={limit}, distance=sd.add_remove_row())",
+    )
+    with Ledger.open(path) as ledger:
+        ledger.verify()
+        assert len(ledger.history()) == events + 3  # said eight times, written once

@@ -1,8 +1,9 @@
-"""Whatever is granted, asked, committed, refunded or crashed, in whatever order: spent = events ≤ limits."""
+"""Whatever is granted, asked, committed, refunded or crashed, in whatever order: spent = events, paid within limits."""
 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,6 +37,10 @@ def cost(measure, epsilon, delta):
     return Amount(epsilon if measure == "epsilon" else epsilon * epsilon / 2, delta)
 
 
+def limit_of(loss, measure, delta):
+    return Limit.of(**{measure: loss, "delta": delta}, at_delta=1e-6 if measure == "rho" else None)
+
+
 class LedgerMachine(RuleBasedStateMachine):
     """A model in plain Python beside the ledger in its file; a crash closes the file and opens it again."""
 
@@ -45,6 +50,8 @@ class LedgerMachine(RuleBasedStateMachine):
         self.path = Path(self.folder.name) / "shop.ledger"
         self.ledger = Crashing.open(self.path)
         self.limits: dict[str, Limit] = {}
+        self.declared: dict[str, Limit] = {}
+        self.asked = False
         self.paid: dict[str, list[tuple[float, float]]] = {analyst: [] for analyst in ANALYSTS}
         self.waiting = []
         self.seen: list[tuple[str, str, int]] = []
@@ -61,7 +68,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def affordable(self, analyst, loss):
         """Whether the model would pay: the account and the cap."""
-        if analyst not in self.limits:
+        if analyst not in self.limits or self.limits[analyst].amount == Amount():
             return False
         return all(
             (self.spent(who) + cost(self.limits[who].measure, *loss)).within(self.limits[who].amount)
@@ -80,20 +87,33 @@ class LedgerMachine(RuleBasedStateMachine):
         delta=DELTAS,
     )
     def grant(self, who, loss, measure, delta):
-        numbers = {measure: loss, "delta": delta} | ({"at_delta": 1e-6} if measure == "rho" else {})
-        limit = Limit.of(**numbers)
-        before, self.limits = self.limits, self.limits | {who: limit}
-        try:
-            if who == "cap":
-                self.ledger.set_cap("shop", limit)
-            else:
-                self.ledger.grant("shop", who, limit)
-            granted = True
-        except sd.ParameterError:
-            granted = False
-        assert granted == self.spent(who).within(limit.amount)
-        if not granted:
-            self.limits = before
+        self.limits[who] = limit = limit_of(loss, measure, delta)
+        if who == "cap":
+            self.ledger.set_cap("shop", limit)
+        else:
+            self.ledger.grant("shop", who, limit)
+
+    @rule(
+        policy=st.dictionaries(
+            st.sampled_from([*ANALYSTS, "cap"]), st.builds(limit_of, TENTHS, st.just("epsilon"), DELTAS)
+        )
+    )
+    def declare(self, policy):
+        budgets = {who: limit for who, limit in policy.items() if who != "cap"}
+        self.ledger.declare("shop", budgets, cap=policy.get("cap"), distance=sd.add_remove_row())
+        for who in self.declared.keys() - policy.keys() - {"cap"}:
+            self.limits[who] = replace(self.limits[who], amount=Amount())
+        for who, limit in policy.items():
+            if self.declared.get(who) != limit:
+                present = self.limits.get(who)
+                smaller = (
+                    present is not None
+                    and present.measure == limit.measure
+                    and present.amount.within(limit.amount)
+                )
+                self.limits[who] = present if smaller and not self.asked else limit
+        self.declared = policy
+        self.asked = True
 
     @rule(analyst=st.sampled_from(ANALYSTS), epsilon=TENTHS, delta=DELTAS)
     def reserve(self, analyst, epsilon, delta):
@@ -112,6 +132,7 @@ class LedgerMachine(RuleBasedStateMachine):
             paid = False
         assert paid == self.affordable(analyst, (epsilon, delta))
         if paid:
+            self.asked = True
             self.paid[analyst].append((epsilon, delta))
 
     @precondition(lambda self: self.waiting)
@@ -148,6 +169,7 @@ class LedgerMachine(RuleBasedStateMachine):
         except Crash:
             pass
         if affordable and point not in ("reserving", "reserve written"):
+            self.asked = True
             self.paid[analyst].append((epsilon, 0.0))
         self.ledger.point = None
         if reopen:  # what a new process finds
@@ -160,13 +182,14 @@ class LedgerMachine(RuleBasedStateMachine):
         return sd.Guarantee(sd.add_remove_row(), "some mechanism", epsilon=epsilon, delta=delta)
 
     @invariant()
-    def sums_are_those_of_the_events_and_within_the_limits(self):
+    def sums_are_those_of_the_events_and_nothing_is_left_where_they_exceed_the_limit(self):
         self.ledger.verify()
         for account in self.ledger.accounts():
             who = account.analyst or "cap"
             assert account.limit == self.limits[who]
             assert account.spent == self.spent(who)
-            assert account.spent.within(account.limit.amount)
+            rest = account.limit.amount - account.spent
+            assert account.left == (rest if min(rest.loss, rest.delta) >= 0 else Amount())
 
     @invariant()
     def whatever_was_seen_is_stored(self):

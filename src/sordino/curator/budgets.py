@@ -15,9 +15,10 @@ from sordino.sql.policy import Budget, Policy
 class Accounts:
     """The accounts of one data set.
 
-    The policy is what counts: its budgets and its cap are granted before the first question is paid for, and
-    saying the same again changes nothing. A ledger's file is made when the first question is accepted, not
-    before, so that a refused question leaves nothing behind.
+    The policy's budgets and its cap are declared before the first question is paid for. The owner's latest word
+    counts: what a policy repeats changes nothing, so that what was granted in the ledger since then holds; whom it
+    names no more has no budget; who was granted one in the ledger alone keeps it. A ledger's file is made when the
+    first question is accepted, not before, so that a refused question leaves nothing behind.
     """
 
     def __init__(self, source: Ledger | str | os.PathLike[str] | None, policy: Policy) -> None:
@@ -25,7 +26,7 @@ class Accounts:
         self._distance = distance_of(policy)
         self._owned = not isinstance(source, Ledger)
         self._path: Path | None = None
-        self._granted = False
+        self._declared = False
         self._ledger: Ledger | None = None
         if isinstance(source, Ledger):
             self._ledger = source
@@ -49,14 +50,17 @@ class Accounts:
         """What an analyst may spend and has spent; before the first question, by the policy alone."""
         if self._ledger is None:
             with Ledger.in_memory() as dry:
-                self._grant(dry)
+                self._declare(dry)
                 return dry.account(self._policy.dataset, analyst)
-        self._grant_once(self._ledger)
+        self._declare_once(self._ledger)
         return self._ledger.account(self._policy.dataset, analyst)
 
     def stored(self, analyst: str, question: str) -> StoredRelease | None:
-        """The release of this question that this analyst has paid for."""
-        return None if self._ledger is None else self._ledger.stored(self._policy.dataset, analyst, question)
+        """The release of this question that this analyst has paid for; refused to who has no budget any more."""
+        if self._ledger is None:
+            return None
+        self.account(analyst)
+        return self._ledger.stored(self._policy.dataset, analyst, question)
 
     def spend(
         self,
@@ -72,7 +76,7 @@ class Accounts:
         if self._ledger is None:
             self._rehearse(analyst, guarantee, question)
             self._ledger = Ledger.open(self._path or "")
-        self._grant_once(self._ledger)
+        self._declare_once(self._ledger)
         return self._ledger.spend(
             self._policy.dataset,
             analyst,
@@ -91,20 +95,21 @@ class Accounts:
     def _rehearse(self, analyst: str, guarantee: Guarantee, question: str) -> None:
         """Refuse what a new ledger would refuse, without making its file."""
         with Ledger.in_memory() as dry:
-            self._grant(dry)
+            self._declare(dry)
             dry.reserve(self._policy.dataset, analyst, guarantee, question=question)
 
-    def _grant_once(self, ledger: Ledger) -> None:
-        if not self._granted:
-            self._grant(ledger)
-            self._granted = True
+    def _declare_once(self, ledger: Ledger) -> None:
+        if not self._declared:
+            self._declare(ledger)
+            self._declared = True
 
-    def _grant(self, ledger: Ledger) -> None:
-        dataset = self._policy.dataset
-        if self._policy.cap is not None:
-            ledger.set_cap(dataset, limit_of(self._policy.cap), distance=self._distance)
-        for analyst, budget in self._policy.budgets.items():
-            ledger.grant(dataset, analyst, limit_of(budget), distance=self._distance)
+    def _declare(self, ledger: Ledger) -> None:
+        ledger.declare(
+            self._policy.dataset,
+            {analyst: limit_of(budget) for analyst, budget in self._policy.budgets.items()},
+            cap=None if self._policy.cap is None else limit_of(self._policy.cap),
+            distance=self._distance,
+        )
 
 
 def limit_of(budget: Budget) -> Limit:

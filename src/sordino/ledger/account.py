@@ -20,8 +20,14 @@ class Account:
 
     @property
     def left(self) -> Amount:
-        """What may still be spent."""
-        return self.limit.amount - self.spent
+        """What may still be spent; nothing where the limit was lowered below what was spent."""
+        limit = self.limit.amount
+        return limit - self.spent if self.spent.within(limit) else Amount()
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the policy that gave this budget names it no more: nobody can grant a limit of nothing."""
+        return self.limit.amount == Amount()
 
     def __str__(self) -> str:
         left = self.limit.shown(self.left, left=True)

@@ -18,8 +18,9 @@ class Event:
     """What happened, as it was written; nothing is ever changed or removed.
 
     ``reservation`` is the number of the ``reserve`` event that a ``commit`` or ``refund`` belongs to. ``epsilon``,
-    ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the limit, and
-    ``analyst`` None means the data set's cap.
+    ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the limit,
+    ``analyst`` None means the data set's cap, and ``scope`` "policy" that a policy said it and not the owner by hand;
+    a limit of 0 is a policy that names the analyst no more.
     """
 
     number: int

@@ -20,6 +20,7 @@ from sordino.core import (
 from sordino.core.parameters import as_written, non_negative
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount, printed
+from sordino.ledger.declared import declare
 from sordino.ledger.event import Event, plain_text
 from sordino.ledger.limit import Limit
 from sordino.ledger.records import (
@@ -32,8 +33,9 @@ from sordino.ledger.records import (
     open_reservation,
     read_events,
     reserved_guarantee,
-    sum_of_events,
+    set_limit,
 )
+from sordino.ledger.replay import replayed_account
 from sordino.ledger.reservation import Reservation, StoredRelease
 from sordino.ledger.store import Store
 
@@ -43,8 +45,9 @@ _LONGEST_NAME = 200
 class Ledger:
     """Budgets per data set and analyst, a cap per data set over all analysts, and every release that was paid for.
 
-    **Guarantee**: at any moment, whatever crashed, the releases of an account together cost at most its limit, and
-    all releases of a data set at most its cap, under adaptively chosen questions and budgets (`composition.py`).
+    **Guarantee**: at any moment, whatever crashed, the releases of an account together cost at most the limit that
+    stood when the last of them was paid for, and all releases of a data set at most its cap of then, under adaptively
+    chosen questions and budgets (`composition.py`). A limit that is lowered below what was spent takes nothing back.
     A loss is per unit of the data set's one `Distance`; another Distance is refused.
     **Requires**: that answers leave only through `spend` (or `Reservation.commit`), that every release of a data
     set goes to the same ledger, and that the file is not replaced by an older copy.
@@ -101,7 +104,7 @@ class Ledger:
     def grant(self, dataset: str, analyst: str, limit: Limit, *, distance: Distance | None = None) -> Account:
         """Set what an analyst may spend in all on a data set; what was spent stays spent.
 
-        Saying the same again changes nothing. A limit below what was spent is refused.
+        Saying the same again changes nothing. A limit below what was spent leaves nothing.
         """
         return self._set_limit(_name("dataset", dataset), _name("analyst", analyst), limit, distance)
 
@@ -110,8 +113,7 @@ class Ledger:
         return self._set_limit(_name("dataset", dataset), CAP, limit, distance)
 
     def _set_limit(self, dataset: str, analyst: str, limit: Limit, distance: Distance | None) -> Account:
-        if not isinstance(limit, Limit):
-            raise ParameterError(f"limit must be a Limit such as Limit.of(epsilon=1), got {limit!r}")
+        _limit(limit)
         with self._store.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (dataset,))
             if distance is not None:
@@ -119,35 +121,22 @@ class Ledger:
             present = find_account(connection, dataset, analyst)
             if present is not None and present.limit == limit:
                 return present
-            spent = sum_of_events(connection, dataset, analyst, limit)
-            if not spent.within(limit.amount):
-                raise ParameterError(
-                    f"the limit {limit} is below what was already spent: the smallest limit is {limit.shown(spent)}"
-                )
+            return set_limit(connection, dataset, analyst, limit, distance=distance)
+
+    def declare(
+        self, dataset: str, budgets: Mapping[str, Limit], *, cap: Limit | None = None, distance: Distance
+    ) -> None:
+        """Apply the budgets and the cap of a policy, all or nothing, as far as they are news (`declared.py`)."""
+        limits = {_name("analyst", analyst): _limit(limit) for analyst, limit in budgets.items()}
+        if cap is not None:
+            limits[CAP] = _limit(cap)
+        with self._store.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    dataset,
-                    analyst,
-                    limit.measure,
-                    str(limit.amount.loss),
-                    str(limit.amount.delta),
-                    None if limit.at_delta is None else str(limit.at_delta),
-                    str(spent.loss),
-                    str(spent.delta),
-                ),
+                "INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (_name("dataset", dataset),)
             )
-            append_event(
-                connection,
-                kind="grant",
-                dataset=dataset,
-                analyst=analyst,
-                delta=str(limit.amount.delta),
-                at_delta=None if limit.at_delta is None else str(limit.at_delta),
-                distance=None if distance is None else str(distance),
-                **{limit.measure: str(limit.amount.loss)},
-            )
-        return Account(dataset, analyst or None, limit, spent)
+            asked = fix_distance(connection, dataset, checked_distance(distance))
+            declare(connection, dataset, limits, distance=distance, asked=asked)
+            self._reached("declared")
 
     # -- an answer is paid for -------------------------------------------------------------------------------------
 
@@ -213,6 +202,12 @@ class Ledger:
             account = granted_account(connection, dataset, analyst)
             fix_distance(connection, dataset, guarantee.distance)
             cost = account.limit.cost(guarantee)
+            if cost.delta and not account.limit.amount.delta:
+                raise BudgetError(
+                    f"{account.limit.shown(cost)} was asked and the budget of {analyst!r} on data set {dataset!r} has "
+                    f"no delta to spend, {account.limit.measure} alone; nothing was spent; ask without a delta, or "
+                    f"have the owner give one beside {account.limit.measure}"
+                )
             if not (account.spent + cost).within(account.limit.amount):
                 raise BudgetError(
                     f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
@@ -328,14 +323,14 @@ class Ledger:
             return read_events(connection, dataset, analyst)
 
     def verify(self) -> None:
-        """Check that every account's sum is the sum of its events and within its limit; LedgerError if not."""
+        """Check that every account is what its events make it, each payment within the limit that stood then.
+
+        LedgerError if not.
+        """
         with self._store.reading() as connection:
             for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
                 account = find_account(connection, dataset, analyst)
-                if account is None:
-                    continue
-                spent = sum_of_events(connection, dataset, analyst, account.limit)
-                if spent != account.spent or not spent.within(account.limit.amount):
+                if account != replayed_account(connection, dataset, analyst):
                     whose = f"analyst {analyst!r}" if analyst else "the cap"
                     raise LedgerError(
                         f"{self._store}: the account of {whose} on data set {dataset!r} does not match its events"
@@ -356,6 +351,12 @@ def _name(kind: str, value: Any) -> str:
         raise ParameterError(
             f"{kind} must be a printable name of 1 to {_LONGEST_NAME} characters, got {value!r}"
         )
+    return value
+
+
+def _limit(value: Any) -> Limit:
+    if not isinstance(value, Limit):
+        raise ParameterError(f"limit must be a Limit such as Limit.of(epsilon=1), got {value!r}")
     return value
 
 

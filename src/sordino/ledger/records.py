@@ -24,26 +24,66 @@ CAP = ""  # the analyst's name under which the cap of a data set is kept
 def find_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
     """The account as it stands, if there is one."""
     row = connection.execute(
-        "SELECT measure, loss_limit, delta_limit, at_delta, loss_spent, delta_spent FROM accounts "
+        "SELECT loss_spent, delta_spent, measure, loss_limit, delta_limit, at_delta FROM accounts "
         "WHERE dataset = ? AND analyst = ?",
         (dataset, analyst),
     ).fetchone()
     if row is None:
         return None
-    measure, loss, delta, at_delta, loss_spent, delta_spent = row
-    limit = Limit(
-        measure, Amount(Fraction(loss), Fraction(delta)), None if at_delta is None else Fraction(at_delta)
+    loss, delta, *limit = row
+    return Account(dataset, analyst or None, read_limit(*limit), Amount(Fraction(loss), Fraction(delta)))
+
+
+def read_limit(measure: str, loss: str, delta: str, at_delta: str | None) -> Limit:
+    """A limit from its four columns."""
+    amount = Amount(Fraction(loss), Fraction(delta))
+    return Limit(measure, amount, None if at_delta is None else Fraction(at_delta))
+
+
+def written_limit(limit: Limit) -> tuple[str, str, str, str | None]:
+    """The four columns of a limit."""
+    at_delta = None if limit.at_delta is None else str(limit.at_delta)
+    return limit.measure, str(limit.amount.loss), str(limit.amount.delta), at_delta
+
+
+def set_limit(
+    connection: sqlite3.Connection,
+    dataset: str,
+    analyst: str,
+    limit: Limit,
+    *,
+    distance: Distance | None = None,
+    scope: str | None = None,
+) -> Account:
+    """Write a limit and its event; what was spent is counted anew, in the measure of the limit."""
+    spent = sum_of_events(connection, dataset, analyst, limit)
+    measure, loss, delta, at_delta = written_limit(limit)
+    connection.execute(
+        "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (dataset, analyst, measure, loss, delta, at_delta, str(spent.loss), str(spent.delta)),
     )
-    return Account(dataset, analyst or None, limit, Amount(Fraction(loss_spent), Fraction(delta_spent)))
+    append_event(
+        connection,
+        kind="grant",
+        dataset=dataset,
+        analyst=analyst,
+        delta=delta,
+        at_delta=at_delta,
+        distance=None if distance is None else str(distance),
+        scope=scope,
+        **{measure: loss},
+    )
+    return Account(dataset, analyst or None, limit, spent)
 
 
 def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
     """The account, or a refusal that says who can grant one."""
     account = find_account(connection, dataset, analyst) if analyst else None
-    if account is None:
+    if account is None or account.withdrawn:
         raise BudgetError(
-            f"no budget was granted to {analyst!r} on data set {dataset!r}: the owner grants one with "
-            "'sordino ledger grant FILE --dataset … --analyst … --epsilon …' or Ledger.grant"
+            f"no budget was granted to {analyst!r} on data set {dataset!r}, neither by this policy nor in the ledger: "
+            "the owner grants one with 'sordino ledger grant FILE --dataset … --analyst … --epsilon …', Ledger.grant "
+            "or in the policy"
         )
     return account
 
@@ -57,8 +97,8 @@ def charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> No
     )
 
 
-def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> None:
-    """The first Distance that is named is the data set's for good."""
+def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> bool:
+    """The first Distance that is named is the data set's for good; whether one was named before."""
     key = distance_key(distance)
     known, text = connection.execute(
         "SELECT distance, distance_text FROM datasets WHERE dataset = ?", (dataset,)
@@ -73,6 +113,7 @@ def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distanc
             f"data set {dataset!r} is counted per {text}, and this is per {distance}: losses of two distances do not "
             "add up; ask with the first, or give the data set another name and its own budget"
         )
+    return known is not None
 
 
 def append_event(connection: sqlite3.Connection, **fields: Any) -> int:
@@ -85,9 +126,10 @@ def append_event(connection: sqlite3.Connection, **fields: Any) -> int:
     return cursor.lastrowid
 
 
-def _rows(
+def event_rows(
     connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
 ) -> Iterator[dict[str, Any]]:
+    """Every event as it is stored, in order."""
     cursor = connection.execute(
         "SELECT * FROM events WHERE dataset = coalesce(?, dataset) AND analyst = coalesce(?, analyst) ORDER BY number",
         (dataset, analyst),
@@ -101,7 +143,7 @@ def read_events(
     connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
 ) -> list[Event]:
     """Every event in order, of one data set or one analyst if asked."""
-    return [_event(row) for row in _rows(connection, dataset, analyst)]
+    return [_event(row) for row in event_rows(connection, dataset, analyst)]
 
 
 def _event(row: dict[str, Any]) -> Event:
@@ -138,7 +180,7 @@ def sum_of_events(connection: sqlite3.Connection, dataset: str, analyst: str, li
     """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
     total = Amount()
     refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
-    for row in _rows(connection, dataset, analyst or None):
+    for row in event_rows(connection, dataset, analyst or None):
         if row["kind"] == "reserve" and row["number"] not in refunded:
             total += limit.cost(reserved_guarantee(row))
     return total

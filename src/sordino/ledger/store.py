@@ -14,8 +14,18 @@ from pathlib import Path
 from sordino.core import LedgerError
 
 _APPLICATION = 0x536F7264  # "Sord": tells a ledger from any other SQLite file
-SCHEMA_VERSION = 1
-_SCHEMA = """
+SCHEMA_VERSION = 2
+_DECLARED = """
+CREATE TABLE declared (    -- what a policy said last, whatever was granted since; analyst '' is the cap
+  dataset TEXT NOT NULL,
+  analyst TEXT NOT NULL,
+  measure TEXT NOT NULL,
+  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
+  PRIMARY KEY (dataset, analyst)
+);
+"""
+_SCHEMA = (
+    """
 CREATE TABLE datasets (
   dataset TEXT PRIMARY KEY,
   distance TEXT,           -- canonical; NULL until a grant or a question says it
@@ -44,6 +54,20 @@ CREATE UNIQUE INDEX one_end_per_reservation ON events (reservation) WHERE reserv
 CREATE TRIGGER events_keep_content BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE TRIGGER events_keep_lines BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 """
+    + _DECLARED
+)
+# Format 1 did not keep what policies said. Its grants with a distance came from one, those by hand have none.
+_FROM_FORMAT_1 = (
+    _DECLARED
+    + """
+INSERT INTO declared
+SELECT dataset, analyst, CASE WHEN rho IS NULL THEN 'epsilon' ELSE 'rho' END, coalesce(rho, epsilon), delta, at_delta
+FROM events
+WHERE number IN (
+  SELECT max(number) FROM events WHERE kind = 'grant' AND distance IS NOT NULL GROUP BY dataset, analyst
+);
+"""
+)
 
 _WORDS = {
     sqlite3.SQLITE_NOTADB: "it is not a ledger (not an SQLite database)",
@@ -199,8 +223,9 @@ class Store:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("BEGIN IMMEDIATE")  # also finds out now whether the file can be written
         try:
-            if not self._check_kind(connection):
-                for statement in _statements(_SCHEMA):
+            version = self._check_kind(connection)  # again: another process may have been here meanwhile
+            if version < SCHEMA_VERSION:
+                for statement in _statements(_FROM_FORMAT_1 if version else _SCHEMA):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -223,13 +248,13 @@ class Store:
                     raise
             time.sleep(0.01)
 
-    def _check_kind(self, connection: sqlite3.Connection) -> bool:
-        """True for a ledger, False for an empty file; anything else is refused untouched."""
+    def _check_kind(self, connection: sqlite3.Connection) -> int:
+        """The format of a ledger, 0 for an empty file; anything else is refused untouched."""
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         if empty and application == 0 and version == 0:
-            return False
+            return 0
         if application != _APPLICATION:
             raise LedgerError(f"{self}: it is an SQLite database of something else, not a ledger")
         if version > SCHEMA_VERSION:
@@ -237,7 +262,7 @@ class Store:
                 f"{self}: written by a newer Sordino (format {version}; this one knows up to {SCHEMA_VERSION}); "
                 "update Sordino"
             )
-        return True
+        return int(version)
 
     def _check_same_file(self) -> None:
         if self.path is not None and _identity(self.path) != self._identity:

@@ -188,9 +188,34 @@ def test_a_grant_sets_and_does_not_add(ledger):
     ledger.grant("shop", "ann", Limit.of(epsilon=1.0, delta=1e-6))
     assert len(ledger.history()) == events
     assert ledger.grant("shop", "ann", Limit.of(epsilon=2)).left.loss == Fraction(3, 2)
-    with pytest.raises(sd.ParameterError, match=r"the smallest limit is epsilon 0\.5"):
-        ledger.grant("shop", "ann", Limit.of(epsilon=0.4))
     assert ledger.grant("shop", "ann", Limit.of(epsilon=0.5)).left == Amount()
+
+
+def test_a_limit_below_what_was_spent_leaves_nothing_and_takes_nothing_back(ledger):
+    ledger.spend("shop", "ann", pure(0.5, 5e-7), "q", answer())
+    for lower in (
+        Limit.of(epsilon=0.4, delta=1e-6),
+        Limit.of(epsilon=0.9),
+    ):  # the second has too little delta
+        account = ledger.grant("shop", "ann", lower)
+        assert (account.left, account.spent.loss) == (Amount(), Fraction(1, 2))
+        with pytest.raises(sd.BudgetError, match=r"epsilon 0(, delta 0)? is left"):
+            ledger.reserve("shop", "ann", pure(1e-9), question="r")
+        ledger.verify()
+    assert ledger.grant("shop", "ann", Limit.of(epsilon=0.6, delta=1e-6)).left.loss == Fraction(1, 10)
+
+
+def test_a_budget_without_a_delta_says_so(ledger):
+    ledger.grant("shop", "bob", Limit.of(rho=0.1, at_delta=1e-6))
+    ledger.grant("shop", "cyd", Limit.of(epsilon=1))
+    for analyst, measure in (("bob", "rho"), ("cyd", "epsilon")):
+        with pytest.raises(
+            sd.BudgetError, match=f"no delta to spend, {measure} alone.*owner give one"
+        ) as told:
+            ledger.reserve("shop", analyst, pure(0.1, 1e-7), question="q")
+        assert "left" not in str(told.value)
+    ledger.grant("shop", "bob", Limit.of(rho=0.1, delta=1e-6, at_delta=1e-6))
+    ledger.reserve("shop", "bob", pure(0.1, 1e-7), question="q")
 
 
 def test_a_budget_in_rho_counts_squares_and_survives_a_change_of_measure(ledger):
