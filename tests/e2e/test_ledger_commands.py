@@ -7,7 +7,7 @@ import json
 import pytest
 
 import sordino as sd
-from sordino.ledger import Ledger
+from sordino.ledger import Ledger, Limit, question_key
 
 ANN = ("ledger", "grant", "shop.ledger", "--dataset", "shop", "--analyst", "ann")
 
@@ -41,9 +41,41 @@ def test_show_lists_limits_and_what_is_left(sordino, spent):
     assert [account["analyst"] for account in accounts] == [None, "ann", "bob"]
     assert accounts[1]["spent"] == {"epsilon": "0.3", "delta": "0"}
     assert accounts[1]["distance"] == "one row added or removed"
-    assert json.loads(sordino("ledger", "show", "shop.ledger", "--dataset", "web", "--json").out) == {
-        "accounts": []
-    }
+    assert (
+        len(
+            json.loads(sordino("ledger", "show", "shop.ledger", "--dataset", "shop", "--json").out)[
+                "accounts"
+            ]
+        )
+        == 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "--dataset", "shp"), "no data set 'shp': did you mean 'shop'?"),
+        (("show", "--dataset", "web", "--json"), "no data set 'web': known: shop"),
+        (("history", "--dataset", "shp"), "did you mean 'shop'?"),
+        (("history", "--analyst", "an"), "no analyst 'an': did you mean 'ann'?"),
+        (("export", "--analyst", "eve"), "no analyst 'eve': known: ann, bob"),
+    ],
+)
+def test_names_that_the_ledger_does_not_know_are_refused_with_the_nearest(sordino, spent, arguments, message):
+    done = sordino("ledger", arguments[0], "shop.ledger", *arguments[1:])
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_grant_says_what_it_has_made(sordino, spent):
+    assert (
+        sordino(*ANN[:-1], "zoe", "-e", 1).out == "zoe on shop: epsilon 1 left of epsilon 1 (new account)\n"
+    )
+    assert sordino(*ANN[:-1], "zoe", "-e", 2).out == "zoe on shop: epsilon 2 left of epsilon 2\n"
+    done = sordino("ledger", "grant", "shop.ledger", "--dataset", "shpo", "--cap", "-e", 1)
+    assert done.out.endswith("(new data set)\n")
+    for name, new in (("yan", "account"), ("ann", None)):
+        assert json.loads(sordino(*ANN[:-1], name, "-e", 1, "--json").out)["new"] == new
 
 
 def test_history_lists_events_in_order(sordino, spent):
@@ -56,6 +88,27 @@ def test_history_lists_events_in_order(sordino, spent):
     ]
     assert [event["kind"] for event in events] == ["grant", "reserve", "commit"]
     assert events[-1]["release"] == {"value": 12}
+
+
+def test_history_shows_sql_in_one_short_line_and_everything_as_json(sordino, spent):
+    sql = "SELECT COUNT(*)\n  FROM   t WHERE " + " OR ".join(f"a = {number}" for number in range(50))
+    with Ledger.open("shop.ledger") as ledger:
+        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1, delta=1e-7)
+        question = question_key(sql, noise="laplace")
+        ledger.spend("shop", "ann", guarantee, question, lambda: {"value": 3}, parameters={"sql": sql})
+        ledger.declare("shop", {"eve": Limit.of(epsilon=1)}, distance=sd.add_remove_row())
+        ledger.declare("shop", {}, distance=sd.add_remove_row())
+    out = " ".join(sordino("ledger", "history", "shop.ledger").out.split())
+    assert "SELECT COUNT(*) FROM t WHERE a = 0 OR" in out
+    assert "epsilon 0.1, delta 1e-7" in out
+    assert "…" in out
+    assert "a = 49" not in out
+    assert "{" not in out
+    assert "limit by the policy" in out
+    assert "withdrawn by the policy" in out
+    events = json.loads(sordino("ledger", "history", "shop.ledger", "--json").out)["events"]
+    assert [event["question"] for event in events if event["kind"] == "reserve"][-1] == question
+    assert "none (withdrawn)" in " ".join(sordino("ledger", "show", "shop.ledger").out.split())
 
 
 def test_export_gives_every_event_as_lines_or_as_a_table(sordino, spent):
@@ -97,10 +150,11 @@ def test_bad_input_is_one_line_and_writes_nothing(sordino, tmp_path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-def test_a_limit_below_what_was_spent_is_refused(sordino, spent):
+def test_a_limit_below_what_was_spent_is_told_to_the_owner_and_leaves_nothing(sordino, spent):
     done = sordino(*ANN, "--epsilon", 0.2)
-    assert done.code == 2
-    assert "the smallest limit is epsilon 0.3" in done.err
+    assert done.code == 0
+    assert done.out == "ann on shop: epsilon 0 left of epsilon 0.2 (epsilon 0.3 was spent before)\n"
+    assert sordino("ledger", "show", "shop.ledger").code == 0
 
 
 def test_a_file_that_is_no_ledger_is_refused_and_left_alone(sordino, files):

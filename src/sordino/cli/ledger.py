@@ -13,9 +13,10 @@ import typer
 from sordino.cli import question_options as ask
 from sordino.cli.output import console, plain_table, print_json, printable
 from sordino.core import ParameterError
+from sordino.core.parameters import did_you_mean
 
 if TYPE_CHECKING:
-    from sordino.ledger import Account, Event
+    from sordino.ledger import Account, Event, Ledger
 
 ledger = typer.Typer(
     name="ledger",
@@ -26,6 +27,7 @@ ledger = typer.Typer(
 LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="The ledger: one SQLite file.")]
 DatasetFilter = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
 AnalystFilter = Annotated[str | None, typer.Option("--analyst", help="Only this analyst.")]
+_LONGEST = 60  # of a text in the table: what a pipe or a wide terminal shows in one line
 
 
 class Format(StrEnum):
@@ -66,7 +68,8 @@ def grant(
     """Set what an analyst may spend in all; makes the file if there is none.
 
     It sets a total, it does not add: saying it twice changes nothing. What
-    was spent stays spent.
+    was spent stays spent, and a total below it leaves nothing. It holds
+    until the policy says another number than it did before.
 
     [bold]Examples[/bold]
 
@@ -85,11 +88,17 @@ def grant(
     _check_name("--dataset", dataset)
     _check_name("--analyst", "cap" if analyst is None else analyst)
     with Ledger.open(file) as book:
+        known = book.accounts()
         account = book.set_cap(dataset, limit) if analyst is None else book.grant(dataset, analyst, limit)
+    new = _new(account, known)
     if as_json:
-        print_json(account.to_dict())
+        print_json(account.to_dict() | {"new": new or None})
         return
-    print(f"{_whose(account)} on {printable(dataset)}: {account}")
+    remarks = [f"new {new}"] if new else []
+    if not account.spent.within(limit.amount):
+        remarks.append(f"{limit.shown(account.spent)} was spent before")
+    remark = f" ({'; '.join(remarks)})" if remarks else ""
+    print(f"{_whose(account)} on {printable(dataset)}: {account}{remark}")
 
 
 @ledger.command()
@@ -102,7 +111,7 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
 
     with Ledger.open(file, write=False) as book:
         book.verify()
-        accounts = [account for account in book.accounts() if dataset in (None, account.dataset)]
+        accounts = _chosen(book, dataset, None)
         distances = {account.dataset: book.distance(account.dataset) for account in accounts}
     if as_json:
         print_json({"accounts": [_with_distance(account, distances) for account in accounts]})
@@ -118,7 +127,7 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
             *_plain(
                 account.dataset,
                 _whose(account),
-                str(account.limit),
+                "none (withdrawn)" if account.withdrawn else str(account.limit),
                 account.limit.shown(account.spent),
                 account.limit.shown(account.left, left=True),
                 distances[account.dataset] or "not asked yet",
@@ -134,7 +143,10 @@ def history(
     analyst: AnalystFilter = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Show what happened, oldest first: grants, reservations, releases, refunds."""
+    """Show what happened, oldest first: grants, reservations, releases, refunds.
+
+    SQL is shortened to one line; --json and 'ledger export' have everything.
+    """
     events = _events(file, dataset, analyst)
     if as_json:
         print_json({"events": [event.to_dict() for event in events]})
@@ -206,7 +218,36 @@ def _events(file: str, dataset: str | None, analyst: str | None) -> list[Event]:
     from sordino.ledger import Ledger
 
     with Ledger.open(file, write=False) as book:
+        _chosen(book, dataset, analyst)
         return book.history(dataset, analyst)
+
+
+def _chosen(book: Ledger, dataset: str | None, analyst: str | None) -> list[Account]:
+    """The accounts of a data set and an analyst; a name that the ledger does not know is a slip."""
+    accounts = book.accounts()
+    if dataset is not None:
+        _check_known("data set", dataset, {account.dataset for account in accounts})
+        accounts = [account for account in accounts if account.dataset == dataset]
+    if analyst is not None:
+        _check_known("analyst", analyst, {account.analyst for account in accounts} - {None})
+        accounts = [account for account in accounts if account.analyst == analyst]
+    return accounts
+
+
+def _check_known(kind: str, name: str, known: set[Any]) -> None:
+    if name not in known:
+        others = f"known: {', '.join(sorted(known)) or 'none'}"
+        raise ParameterError(
+            f"this ledger has no {kind} {name!r}: {did_you_mean(name, known, otherwise=others)}"
+        )
+
+
+def _new(account: Account, known: list[Account]) -> str:
+    """What a grant has made: a data set or an account, which may be a slip of the pen."""
+    if all(other.dataset != account.dataset for other in known):
+        return "data set"
+    same = any((other.dataset, other.analyst) == (account.dataset, account.analyst) for other in known)
+    return "" if same else "account"
 
 
 def _check_name(option: str, value: str) -> None:
@@ -240,8 +281,19 @@ def _what(event: Event) -> str:
     if event.kind == "refund":
         return f"reservation {event.reservation} given back"
     if event.kind == "grant":
-        return "limit"
-    return " · ".join(part for part in (event.mechanism, event.question) if part)
+        said = "limit by the policy" if event.scope == "policy" else "limit"
+        withdrawn = event.delta == "0" and "0" in (event.epsilon, event.rho)
+        return "withdrawn by the policy" if withdrawn else said
+    sql = (event.parameters or {}).get("sql")
+    if isinstance(sql, str):
+        return _shortened(sql)
+    return " · ".join(_shortened(part) for part in (event.mechanism, event.question) if part)
+
+
+def _shortened(text: str) -> str:
+    """One line of a length that a table can hold."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 def _plain(*cells: str) -> list[str]:
