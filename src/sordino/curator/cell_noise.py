@@ -14,8 +14,9 @@ from sordino.mechanisms.noise.error_bar import ErrorBar
 from sordino.sensitivity import SmoothBound
 
 _CONFIDENCE = 0.95
-# β ≤ a third of what the error bar may cost: then its upper bound lies about e (2.7 times) above the scale.
-_BAR_PER_BETA = 3
+# β ≤ half of what the error bar may cost: ln(scale) then has noise of scale ½, and the bar is about 1.6 times as long
+# as with a public scale. Less β makes the answer's own noise larger, more β the bar longer.
+_BAR_PER_BETA = 2
 _ONE = Fraction(1)
 
 

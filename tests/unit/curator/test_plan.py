@@ -90,9 +90,11 @@ def test_delta_is_divided_too(curator):
 
 def test_an_error_bar_keeps_beta_small_enough_to_be_useful(curator):
     noise = plan(curator, "SELECT COUNT(*) FROM r JOIN s ON r.a = s.a", 1.0, error_share=0.1).noises[0]
-    assert noise.grid.largest_beta <= 0.1 / 3
-    # the bound that is published lies about e above the scale, in the median
-    assert 2 < noise.bar.upper_scale(noise.bar.centre(Fraction(100))) / 100 < 4
+    assert noise.grid.largest_beta <= 0.1 / 2
+    # in the median, the bar beside the radius that a public scale would have
+    shape = noise.grid.noise.shape
+    radius = noise.bar.radius(noise.bar.centre(Fraction(100)), shape, step=Fraction(1, 1000))
+    assert 1.5 < radius / (100 * shape.radius(0.95)) < 1.8
 
 
 def test_a_fraction_of_epsilon_is_stated_upwards(curator):

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
 
 from sordino.core.parameters import as_written, positive, probability
 from sordino.mechanisms.noise.discrete import DiscreteLaplaceNoise, IntegerLaw
 from sordino.mechanisms.noise.noise import padded
 from sordino.sampling.shapes import Shape
 
+_BINS = 1 << 12
 _PARTS = 8  # lattice points of ln(scale) per unit of its sensitivity
 _LOGARITHM = 2.0**-39  # the logarithm of a double is off by far less than half of it
 _LARGEST = sys.float_info.max
@@ -28,8 +32,9 @@ class ErrorBar:
     denominators of all weights. Beside the noisy answer, which costs ε' of its own, the two together cost ε' + ε
     (sequential composition: both are drawn from one snapshot with independent randomness).
     **Holds**: the radius R(K) is at least the distance between the released and the exact answer with probability
-    >= ``confidence``. Half of what may fail is for K (U = e^{τ(K + q)} >= scale unless the Laplace noise is below
-    -q) and half for the noise (|Z| <= r), and then the answer is off by at most rU and half a step of rounding.
+    >= ``confidence``. The answer is off by at most scale·|Z| and half a step of rounding, and scale <= e^{τ(K − N)} for
+    the Laplace noise N of K; both laws are known, so R(K) = r·e^{τK} with the least r for which
+    P(|Z| > r·e^{τN}) <= 1 − confidence.
     **Requires**: ``beta`` is a public bound on the change of ln(scale) per unit of distance
     (`BetaGrid.largest_beta`).
     **Source**: NAPLES report, section 3.3.12 (ln of a β-smooth bound has sensitivity β); the lattice is added here.
@@ -66,21 +71,39 @@ class ErrorBar:
         """The law of K."""
         return DiscreteLaplaceNoise().law(self.centre(scale), self.width, Fraction(1))
 
-    @property
-    def margin(self) -> int:
-        """The least q with P(noise < -q) <= half of what may fail."""
-        rate = float(1 / self.width)
-        # P(noise <= -n) = e^{-n·rate}/(1 + e^{-rate})
-        least = -(math.log((1 - self.confidence) / 2) + math.log1p(math.exp(-rate))) / rate
-        return max(0, math.ceil(least * (1 + 1e-9)))
-
-    def upper_scale(self, released: int) -> float:
-        """U: at least the scale, unless the noise of K fell too low."""
-        exponent = float((released + self.margin) * self.spacing)
-        return math.exp(exponent) * (1 + 1e-12) if exponent < 700 else _LARGEST
+    def reach(self, shape: Shape) -> float:
+        """The least r with P(|Z| > r·e^{τN}) <= 1 - confidence, rounded up."""
+        found: float = _reach(float(1 / self.width), float(self.spacing), self.confidence, shape)  # type: ignore[arg-type]
+        return found
 
     def radius(self, released: int, shape: Shape, *, step: Fraction) -> float:
         """R(K): what may be published, for an answer on the lattice of ``step`` whose exact value lies on it too."""
-        reach = shape.radius((1 + self.confidence) / 2) * (1 + 1e-9) * self.upper_scale(released)
+        exponent = float(released * self.spacing)
+        reach = self.reach(shape) * math.exp(exponent) if exponent < 600 else _LARGEST
         steps = reach / float(step) + 0.5
         return min(_LARGEST, math.floor(steps) * float(step)) if steps < 2.0**52 else min(_LARGEST, reach)
+
+
+@lru_cache(maxsize=256)
+def _reach(rate: float, spacing: float, confidence: float, shape: Shape) -> float:
+    """By bisection; N, with P(N <= -n) = e^{-n·rate}/(1 + e^{-rate}), is taken at the lower ends of `_BINS` bins."""
+    furthest = math.ceil(40 / rate)
+    edges = np.unique(np.linspace(-furthest, furthest, _BINS + 1).round())
+    outside = np.exp(-rate * np.where(edges < 0, -edges, edges + 1)) / (1 + math.exp(-rate))
+    below = np.where(edges < 0, outside, 1 - outside)
+    # At most e_0 (it fails), then (e_i, e_{i+1}] with e_i + 1 as its lower end, then all beyond the last edge.
+    masses = np.diff(np.append(below, 1.0))
+    lower = np.exp(spacing * (edges + 1))
+
+    def fails(r: float) -> float:
+        tails = 2 * np.exp(shape.log_tail(r * lower))
+        return float(below[0] + masses @ np.minimum(1.0, tails))
+
+    allowed = (1 - confidence) * (1 - 1e-6)
+    low, high = 0.0, 1.0
+    while fails(high) > allowed:
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if fails(middle) > allowed else (low, middle)
+    return high * (1 + 1e-9)
