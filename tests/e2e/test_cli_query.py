@@ -218,6 +218,23 @@ def test_policy_check_names_what_does_not_fit(sordino, shop):
     assert content["distance"] == "one row added or removed"
 
 
+def test_policy_check_says_what_a_weight_means(sordino, shop):
+    (shop / "heavy.yaml").write_text(
+        POLICY.replace("  orders:\n", "  orders:\n    weight: 10\n").replace(
+            "  items:\n", "  items:\n    weight: 0.5\n"
+        )
+    )
+    out = sordino("policy", "check", "shop", "heavy.yaml").out
+    for name, weight in (("orders", "10"), ("items", "0.5")):
+        assert (
+            f"{name}: weight {weight}: one row counts {weight}, so an answer of epsilon 1 protects a single row with "
+            f"epsilon {weight}\n"
+        ) in out
+    assert "counts" not in sordino("policy", "check", "shop", "policy.yaml").out
+    facts = json.loads(sordino("policy", "check", "shop", "heavy.yaml", "--json").out)
+    assert facts["weights"] == {"orders": 10, "items": 0.5}
+
+
 def test_commands_without_a_word_show_their_help(sordino, shop):
     assert "init" in sordino("policy").out
     for command in ("query", "explain"):

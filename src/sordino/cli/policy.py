@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sordino.cli import question_options as ask
-from sordino.cli.output import print_json
+from sordino.cli.output import print_json, printable
 from sordino.cli.query import Target
 from sordino.core import ParameterError
 
@@ -81,6 +81,11 @@ def check(
         "public": sorted(table.name for table in checked.tables.values() if not table.private),
         "budgets": sorted(checked.budgets),
         "distance": str(distance),
+        "weights": {
+            table.name: float(table.weight)
+            for table in checked.tables.values()
+            if table.private and table.weight != 1
+        },
     }
     if as_json:
         print_json(found)
@@ -88,6 +93,11 @@ def check(
     print(f"{file} fits {checked.dataset}: losses are per {distance}")
     for name in ("private", "public", "budgets"):
         print(f"{name}: {', '.join(found[name]) or 'none'}")
+    for name, weight in found["weights"].items():
+        print(
+            f"{printable(name)}: weight {weight:g}: one row counts {weight:g}, so an answer of epsilon 1 protects a "
+            f"single row with epsilon {weight:g}"
+        )
 
 
 def _dataset_name(target: str) -> str:

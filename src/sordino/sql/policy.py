@@ -22,6 +22,7 @@ from sordino.sql.policy_fields import (
     domain_of,
     flag_of,
     granularity_of,
+    key_of,
     kind_of,
     mapping_of,
     parsed,
@@ -54,7 +55,11 @@ class ColumnPolicy:
 
 @dataclass(frozen=True, slots=True)
 class TablePolicy:
-    """A table: whether its rows are protected, its key, and how many units of distance a row is worth."""
+    """A table: whether its rows are protected, its key, and how many units of distance a row is worth.
+
+    The key is checked to be columns and is the owner's note: it bounds no sensitivity, since a neighbouring database
+    may hold two rows of one key.
+    """
 
     name: str
     private: bool = True
@@ -193,11 +198,10 @@ def _table(name: str, content: Any) -> TablePolicy:
     columns = mapping_of(f"{path}.columns", fields.get("columns"), None)
     if len({column.casefold() for column in columns}) < len(columns):
         raise ParameterError(f"policy {path}.columns: two names differ in upper and lower case only")
-    key = fields.get("key") or ()
     return TablePolicy(
         name=name,
         private=flag_of(f"{path}.private", fields.get("private", True)),
-        key=tuple(text_of(f"{path}.key", part) for part in ([key] if isinstance(key, str) else key)),
+        key=key_of(f"{path}.key", fields.get("key")),
         weight=weight_of(f"{path}.weight", fields.get("weight", 1)),
         columns={
             column: _column(f"{path}.columns.{column}", column, content)
@@ -209,6 +213,8 @@ def _table(name: str, content: Any) -> TablePolicy:
 def _column(path: str, name: str, content: Any) -> ColumnPolicy:
     # A bare type is the shortest way to write a column: `age: integer`.
     written = {"type": content} if isinstance(content, str) else content
+    if isinstance(written, Mapping) and isinstance(written.get("type"), str):
+        type_of(f"{path}.type", written["type"])  # first: a type that YAML has cut in two leaves an odd field
     fields = mapping_of(path, written, ("type", "bounds", "domain", "granularity"))
     declared = None if fields.get("type") is None else type_of(f"{path}.type", fields["type"])
     kind = None if declared is None else kind_of(declared)

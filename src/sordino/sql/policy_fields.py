@@ -26,12 +26,25 @@ DECLARED_TYPES: tuple[ColumnType, ...] = (
     "timestamp",
 )
 _DECIMAL = re.compile(r"decimal\(\d{1,2}, ?\d{1,2}\)")
+_CUT_OFF = re.compile(r"decimal\(\d{1,2}")
 # A policy is written by hand; what is larger is not one.
 _LONGEST = 4 * 2**20
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated keys: the later of two would silently win."""
+    """YAML without repeated keys (the later of two would silently win), whose values are wrong at a line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """The value of a node; what YAML's own types cannot hold is named with its place."""
+        try:
+            return super().construct_object(node, deep=deep)
+        except ParameterError:
+            raise
+        except (ValueError, LookupError, AttributeError, TypeError, ArithmeticError) as error:
+            kind = node.tag.rpartition(":")[2].replace("timestamp", "date")
+            why = f" ({error})" if isinstance(error, ValueError) else ""
+            problem = f"{str(node.value)[:40]!r} is no {kind}{why}; write it in quotes if it is a text"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
 
 def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -68,15 +81,25 @@ def parsed(source: Mapping[str, Any] | str | Path) -> Any:
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        mark = error.problem_mark or error.context_mark
+        where = "" if mark is None else _place(text, mark.line, mark.column)
         raise ParameterError(
             f"the policy is not YAML or JSON{where}: {error.problem or 'unreadable'}"
         ) from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
-        raise ParameterError("the policy is not YAML or JSON") from None
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        where = _place(text, before.count("\n"), len(before) - before.rfind("\n") - 1)
+        raise ParameterError(f"the policy is not YAML or JSON{where}: {error.reason}") from None
+    except RecursionError:
+        raise ParameterError("the policy is not YAML or JSON: it is nested too deeply") from None
+
+
+def _place(text: str, line: int, column: int) -> str:
+    """Where a policy is wrong, with the line itself: a policy holds no rows."""
+    lines = text.split("\n")
+    shown = lines[line].strip() if line < len(lines) else ""
+    quoted = f" ({shown[:80]!r})" if shown else ""
+    return f" at line {line + 1}, column {column + 1}{quoted}"
 
 
 def _file_text(path: Path) -> str:
@@ -116,6 +139,16 @@ def text_of(path: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"policy {path} must be a text, got {value!r}")
     return value
+
+
+def key_of(path: str, value: Any) -> tuple[str, ...]:
+    """One column name or a list of them, each once."""
+    names = [value] if isinstance(value, str) else [] if value is None else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
+        raise ParameterError(f"policy {path} must be a column name or a list of them, got {value!r}")
+    if len({name.casefold() for name in names}) < len(names):
+        raise ParameterError(f"policy {path}: a column is named twice")
+    return tuple(names)
 
 
 def flag_of(path: str, value: Any) -> bool:
@@ -160,6 +193,11 @@ def type_of(path: str, value: Any) -> str:
     wanted = value.strip().lower()
     if _DECIMAL.fullmatch(wanted):
         return wanted
+    if _CUT_OFF.fullmatch(wanted):
+        raise ParameterError(
+            f"policy {path} is {value!r}: inside braces YAML ends it at the comma; write it in quotes, such as "
+            '"decimal(10, 2)"'
+        )
     return choice(f"policy {path}", wanted, DECLARED_TYPES)
 
 

@@ -19,16 +19,21 @@ dataset: {dataset}
 protects: row
 
 # Only tables listed here can be asked about. Remove those that nobody should ask about.
+# Types: {types}, and "decimal(10, 2)" in quotes.
+# CSV files have none of their own: a column is text until another type is written here. Empty cells of a CSV file
+# are NULL, and so are cells that do not convert to the type.
 tables:
 """
 _TABLE = """\
   {name}:
     private: true      # false: its rows are public, and every column may be a group
-    # key: id          # the column(s) that tell rows apart
-    # weight: 1        # how many units of distance one row is worth
+    # key: [id]        # a note, checked against the columns; it changes no noise: a neighbour may break a key
+    # weight: 1        # how many units of distance one row is worth; a row of weight 10 costs 10 times the epsilon
 """
 _TAIL = """
 # What each analyst may spend: epsilon (with delta), or rho (with at_delta).
+# A number that changes here counts from then on, and so does 'sordino ledger grant' until it changes here again; a name
+# that is removed has no budget any more.
 budgets:
   # ann: {epsilon: 1.0, delta: 1e-6}
   # bob: {rho: 0.1, at_delta: 1e-6}
@@ -53,7 +58,7 @@ def commented_policy(catalogue: Mapping[str, Table], dataset: str) -> str:
         raise ParameterError("the database has no tables: there is nothing to write a policy about")
     if not isinstance(dataset, str) or not dataset.strip():
         raise ParameterError(f"dataset must be a name, got {dataset!r}")
-    parts = [_HEAD.format(dataset=_quoted(dataset))]
+    parts = [_HEAD.format(dataset=_quoted(dataset), types=", ".join(DECLARED_TYPES))]
     for table in sorted(catalogue.values(), key=lambda table: table.name):
         parts.append(_TABLE.format(name=_quoted(table.name)))
         parts.append("    columns:\n")

@@ -50,6 +50,10 @@ def with_column(content, **table):
     return {"version": 1, "dataset": "x", "tables": {"orders": {"columns": {"amount": content}, **table}}}
 
 
+def in_yaml(content):
+    return f"version: 1\ndataset: x\ntables:\n  orders:\n    columns:\n      amount: {content}\n"
+
+
 def test_numbers_are_taken_as_they_are_written():
     policy = Policy.load(TEXT)
     amount = policy.tables["orders"].columns["amount"]
@@ -130,12 +134,25 @@ def test_declared_types_are_handed_to_engines_as_written():
         (with_column({}, private="yes"), "private must be true or false"),
         (with_column({}, weight=0), "weight must be > 0"),
         (with_column({}, wieght=1), "did you mean 'weight'"),
+        (with_column({}, key=5), r"tables\.orders\.key must be a column name or a list of them, got 5"),
+        (with_column({}, key={"id": 1}), "must be a column name or a list"),
+        (with_column({}, key=["id", 3]), "must be a column name or a list"),
+        (with_column({}, key=["id", "ID"]), "named twice"),
         ({"version": 1, "dataset": "x", "tables": {"t": {}}, "budgets": {"a": {"delta": 1}}}, "epsilon .* or rho"),
         ({"version": 1, "dataset": "x", "tables": {"t": {}}, "budgets": {"a": {"rho": 1}}}, "belong together"),
         ({"version": 1, "dataset": "x", "tables": {"t": {}}, "cap": {"epsilon": -1}}, r"cap\.epsilon must be > 0"),
         ({"version": 1, "dataset": "x", "tables": {"t": {}}, "cap": {"epsilon": 1, "delta": 1}}, "< 1"),
         ("version: 1\nversion: 1\n", "line 2: 'version' is given twice"),
         ("version: [1\n", "not YAML or JSON at line"),
+        ("version: 1\ndataset: [a, b: c: d]\n", r"line 2, column \d+ \('dataset: \[a, b: c: d\]'\): .*expected"),
+        (in_yaml("{domain: [2024-01-01, 2024-13-01]}"), r"line 6, column 37 .*'2024-13-01' is no date \(month.*quotes"),
+        (in_yaml("{type: decimal(6,1), bounds: [0, 1]}"), r"amount\.type is 'decimal\(6'.*in quotes"),
+        (in_yaml("{type: decimal(6, 1)}"), r"amount\.type is 'decimal\(6'.*in quotes"),
+        (in_yaml("!!bool maybe"), "line 6, column 15 .*'maybe' is no bool"),
+        (in_yaml("!!timestamp soon"), "line 6, column 15 .*'soon' is no date"),
+        (in_yaml("!!int much"), "line 6, column 15 .*'much' is no int"),
+        (in_yaml("a\x01b"), "line 6, column 16 .*special characters"),
+        (in_yaml("[" * 5000), "nested too deeply"),
         ("- 1\n- 2\n", "must be a mapping"),
         ("a: !!python/object/apply:os.system [ls]\n", "not YAML or JSON"),
         ("no-such-file.yaml", "cannot be read"),
@@ -178,5 +195,12 @@ def test_the_written_policy_is_private_valid_and_fits():
     assert set(policy.tables) == set(catalogue)
     assert all(table.private for table in policy.tables.values())
     assert "# bounds: [0, 100]" in text
+    for words in (
+        "# Types: integer, decimal, float, text,",
+        "Empty cells of a CSV file",
+        "it changes no noise",
+    ):
+        assert words in text
+    assert max(len(line) for line in text.splitlines()) <= 120
     with pytest.raises(ParameterError, match="no tables"):
         commented_policy({}, "x")
