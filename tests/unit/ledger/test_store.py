@@ -324,6 +324,23 @@ def test_sums_that_do_not_match_the_events_are_found(ledger, path):
         ledger.verify()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE accounts SET loss_limit = '5'",
+        "UPDATE accounts SET loss_spent = '9/4'; INSERT INTO events (time, kind, dataset, analyst, epsilon, delta, "
+        "theorem) VALUES ('', 'reserve', 'shop', 'ann', '7/4', '0', 't')",
+    ],
+)
+def test_a_limit_that_nobody_granted_and_a_payment_beyond_the_limit_are_found(ledger, path, change):
+    ledger.spend("shop", "ann", pure(0.5), "q", lambda: {"value": 1})
+    other = sqlite3.connect(path, isolation_level=None)
+    other.executescript(change)
+    other.close()
+    with pytest.raises(sd.LedgerError, match="does not match its events"):
+        ledger.verify()
+
+
 def test_a_closed_ledger_is_refused(ledger):
     ledger.close()
     with pytest.raises(sd.LedgerError, match="is closed"):
