@@ -13,7 +13,7 @@ from sqlglot import exp
 from sordino.curator.plan import AnswerPlan, Group
 from sordino.engines import Engine, Snapshot
 from sordino.sensitivity import SmoothBound
-from sordino.sql.analysis import Analysis
+from sordino.sql.analysis import Analysis, Reader
 from sordino.sql.answer import exact_answers
 
 
@@ -64,9 +64,12 @@ def measure_all(snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...
     ``betas``: further β at which the owner wants the bounds.
     """
     exact = exact_answers(snapshot, plan.statement)
-    measured = []
+    measured: list[Measured] = []
+    reader = Reader(snapshot, None)
     for (group, measure), reading in zip(plan.cells(), plan.readings, strict=True):
         needed = (*plan.noises[measure].betas, *betas)
-        analysis = reading.read(snapshot, beta=min(needed)) if needed else None
+        if reading.statement is not reader.statement:
+            reader = Reader(snapshot, reading.statement)
+        analysis = reading.bound(reader, beta=min(needed)) if needed else None
         measured.append(Measured(group, measure, exact[group][measure], analysis))
     return measured

@@ -13,7 +13,7 @@ from sordino.core.parameters import as_written, choice, flag, number, positive, 
 from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.analysis import Plan as AnalysisPlan
 from sordino.sql.analysis import default_analyses
-from sordino.sql.analysis import plan as plan_analysis
+from sordino.sql.analysis import plans as plan_analyses
 from sordino.sql.analysis.steps import steps_to_follow
 from sordino.sql.question import JoinQuestion, Statement
 
@@ -120,10 +120,8 @@ def cells_of(statement: Statement) -> list[tuple[Group, int]]:
 def make_plan(statement: Statement, options: Options, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
     names = options.analyses or default_analyses(statement.join)
-    readings = tuple(
-        plan_analysis(statement.question(group, measure), analyses=names)
-        for group, measure in cells_of(statement)
-    )
+    questions = [statement.question(group, measure) for group, measure in cells_of(statement)]
+    readings = plan_analyses(questions, analyses=names)
     return plan_with(statement, options, distance, readings)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+import numpy as np
 from sqlglot import exp
 
 from sordino.core import Distance, ParameterError, UnsupportedError
@@ -26,6 +26,8 @@ from sordino.sql.question import JoinQuestion
 MOST_OCCURRENCES = 8
 MOST_COPIES = 4
 MOST_JOINED = 2
+# A statement asks for no more numbers than this, so that planning it stays short; then the next begins.
+_MOST_NUMBERS = 48
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
 _ROUND_UP = 1 + 2.0**-44
 
@@ -92,13 +94,10 @@ class Analysis:
         return float(best * _ROUND_UP)
 
     def _smoothed(self, sequences: list[tuple[int | Fraction, ...]], beta: float) -> float:
-        step = beta * float(self.unit)
-        decayed: list[list[float]] = [
-            [math.exp(-step * k) * float(b) for k, b in enumerate(s)] for s in sequences
-        ]
-        beyond = min(max(values[-self.window :]) for values in decayed)
-        smallest: list[float] = [min(values) for values in zip(*decayed, strict=True)]
-        return max(beyond, max(smallest))
+        discount = np.exp(-beta * float(self.unit) * np.arange(len(sequences[0])))
+        decayed = np.array([np.array(s, dtype=np.float64) * discount for s in sequences])
+        beyond = decayed[:, -self.window :].max(axis=1).min()
+        return float(max(beyond, decayed.min(axis=0).max()))
 
     def smooth_bound(self) -> SmoothBound:
         """What additive noise consumes; in steps of the measure."""
@@ -113,7 +112,10 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """What will be asked about a question; depends on nothing private, and may be read on many snapshots."""
+    """What will be asked about a question; depends on nothing private, and may be read on many snapshots.
+
+    ``statement``: one for several questions, perhaps.
+    """
 
     question: JoinQuestion
     prepared: dict[str, Prepared]
@@ -121,6 +123,11 @@ class Plan:
 
     def read(self, snapshot: Snapshot, *, beta: float) -> Analysis:
         """Run the statement and bound; see `analyse`."""
+        beta = positive("beta", beta)
+        return self.bound(Reader(snapshot, self.statement), beta=beta)
+
+    def bound(self, reader: Reader, *, beta: float) -> Analysis:
+        """From the numbers that the statement gave."""
         beta = positive("beta", beta)
         started = time.perf_counter()
         weights = {o.table: o.weight for o in self.question.occurrences if o.weight is not None}
@@ -134,11 +141,10 @@ class Plan:
             }
             return Analysis(constant, beta, Fraction(1), 1, distance, True, 0.0)
         steps = steps_to_follow(self.question, beta)
-        reader = Reader(snapshot, self.statement)
         found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
         per_table = {
             table: {
-                name: tuple(b if weight == 1 else b / weight for b in bounds[table])
+                name: tuple(bounds[table] if weight == 1 else (b / weight for b in bounds[table]))
                 for name, bounds in found.items()
             }
             for table, weight in steps.tables.items()
@@ -164,12 +170,33 @@ def plan(
     question: JoinQuestion, *, analyses: Sequence[str] | None = None, most_joined: int = MOST_JOINED
 ) -> Plan:
     """What some analyses ask, as one statement; reads nothing."""
-    names = _checked(question, default_analyses(question) if analyses is None else analyses)
-    if len(question.occurrences) == 1 or not any(o.private for o in question.occurrences):
-        return Plan(question, {}, None)
-    form, asking = normal_form(question), Asking(whole("most_joined", most_joined, least=1))
-    prepared = {name: ANALYSES[name](form, asking) for name in names}
-    return Plan(question, prepared, asking.statement())
+    return plans([question], analyses=analyses, most_joined=most_joined)[0]
+
+
+def plans(
+    questions: Sequence[JoinQuestion],
+    *,
+    analyses: Sequence[str] | None = None,
+    most_joined: int = MOST_JOINED,
+) -> tuple[Plan, ...]:
+    """The same for several questions: those in a row share a statement, and counts that are equal."""
+    whole("most_joined", most_joined, least=1)
+    batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared]]]]] = []
+    for question in questions:
+        names = _checked(question, default_analyses(question) if analyses is None else analyses)
+        if not batches or len(batches[-1][0].found) >= _MOST_NUMBERS:
+            batches.append((Asking(most_joined), []))
+        asking, batch = batches[-1]
+        prepared: dict[str, Prepared] = {}
+        if len(question.occurrences) > 1 and any(o.private for o in question.occurrences):
+            form = normal_form(question)
+            prepared = {name: ANALYSES[name](form, asking) for name in names}
+        batch.append((question, prepared))
+    found: list[Plan] = []
+    for asking, batch in batches:
+        statement = asking.statement()
+        found += [Plan(question, prepared, statement) for question, prepared in batch]
+    return tuple(found)
 
 
 def analyse(

@@ -101,6 +101,9 @@ def multiplied(one: Numbers, two: Numbers) -> Numbers:
     """max over i + j = k of one[i]·two[j]: two factors that grow by rows of different tables."""
     result = _zeros(len(one) - 1, _largest(one) * max(1, _largest(two)) < _FITS)
     one, two = one.astype(result.dtype), two.astype(result.dtype)
+    if (one == one[0]).all():
+        constant: Numbers = one[0] * np.maximum.accumulate(two)
+        return constant
     for i in range(len(one)):
         np.maximum(result[i:], one[i] * two[: len(two) - i], out=result[i:])
     return result

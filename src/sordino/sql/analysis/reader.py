@@ -106,6 +106,7 @@ class Reader:
     """The numbers that a plan asked, read from one snapshot."""
 
     def __init__(self, snapshot: Snapshot, statement: exp.Query | None) -> None:
+        self.statement = statement
         self._rows: dict[int, list[Row]] = {}
         if statement is not None:
             for place, *numbers in _whole_numbers(snapshot.aggregate(statement)):
