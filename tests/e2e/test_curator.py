@@ -603,3 +603,15 @@ def test_frames_and_engines_are_targets_too():
     content = {"version": 1, "dataset": "d", "tables": {"r": {}, "s": {}}, "budgets": {"ann": {"epsilon": 1}}}
     with sd.connect(frames, policy=content) as curator:
         assert curator.explain("SELECT COUNT(*) FROM r JOIN s USING (a)", 1.0).reveal()["exact"] == 2
+
+
+def test_views_are_protected_only_where_the_owner_says_so():
+    """One row of t is 1 000 rows of big: noise for one row would hide nothing."""
+    content = {"version": 1, "dataset": "d", "tables": {"big": {}}, "budgets": {"ann": {"epsilon": 1}}}
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE t AS SELECT range AS id FROM range(10)")
+        owner.execute("CREATE VIEW big AS SELECT t.* FROM t, range(1000)")
+        with pytest.raises(sd.ParameterError, match="big is a view"):
+            sd.connect(owner, policy=content)
+        with sd.connect(owner, policy=content | {"tables": {"big": {"view": True}}}) as curator:
+            assert curator.explain("SELECT COUNT(*) FROM big", 1.0).reveal()["exact"] == 10_000

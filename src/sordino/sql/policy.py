@@ -58,11 +58,12 @@ class TablePolicy:
     """A table: whether its rows are protected, its key, and how many units of distance a row is worth.
 
     The key is checked to be columns and is the owner's note: it bounds no sensitivity, since a neighbouring database
-    may hold two rows of one key.
+    may hold two rows of one key. ``view``: the owner has said that the rows of a view are what is to be protected.
     """
 
     name: str
     private: bool = True
+    view: bool = False
     key: tuple[str, ...] = ()
     weight: Fraction = Fraction(1)
     columns: Mapping[str, ColumnPolicy] = field(default_factory=dict)
@@ -108,6 +109,12 @@ class Policy:
         for table in self.tables.values():
             path = f"tables.{table.name}"
             found = _lookup(table.name, catalogue, f"policy {path}: no table {table.name!r} in the database")
+            if catalogue[found].view and table.private and not table.view:
+                raise ParameterError(
+                    f"policy {path}: {table.name} is a view, and one row of a table below it may be many rows in "
+                    "it, or none: list the tables themselves, or write 'view: true' if each row of the view by "
+                    "itself is what is to be protected"
+                )
             columns = {column.name: column for column in catalogue[found].columns}
             for name in table.key:
                 _lookup(name, columns, f"policy {path}.key: no column {name!r} in table {table.name!r}")
@@ -194,13 +201,14 @@ def _policy(content: Any) -> Policy:
 
 def _table(name: str, content: Any) -> TablePolicy:
     path = f"tables.{name}"
-    fields = mapping_of(path, content, ("private", "key", "weight", "columns"))
+    fields = mapping_of(path, content, ("private", "view", "key", "weight", "columns"))
     columns = mapping_of(f"{path}.columns", fields.get("columns"), None)
     if len({column.casefold() for column in columns}) < len(columns):
         raise ParameterError(f"policy {path}.columns: two names differ in upper and lower case only")
     return TablePolicy(
         name=name,
         private=flag_of(f"{path}.private", fields.get("private", True)),
+        view=flag_of(f"{path}.view", fields.get("view", False)),
         key=key_of(f"{path}.key", fields.get("key")),
         weight=weight_of(f"{path}.weight", fields.get("weight", 1)),
         columns={

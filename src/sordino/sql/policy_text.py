@@ -30,6 +30,10 @@ _TABLE = """\
     # key: [id]        # a note, checked against the columns; it changes no noise: a neighbour may break a key
     # weight: 1        # how many units of distance one row is worth; a row of weight 10 costs 10 times the epsilon
 """
+_VIEW = """\
+  # {name} is a view and left out: one row of a table below it may be many rows in it, or none. To protect each row of
+  # the view by itself instead, write {name}: {{view: true}}
+"""
 _TAIL = """
 # What each analyst may spend: epsilon (with delta), or rho (with at_delta).
 # A number that changes here counts from then on, and so does 'sordino ledger grant' until it changes here again; a name
@@ -54,12 +58,15 @@ _HINTS = {
 
 def commented_policy(catalogue: Mapping[str, Table], dataset: str) -> str:
     """YAML text that `Policy.load` reads: every table private, every column with its type, and what could be added."""
-    if not catalogue:
+    if all(table.view for table in catalogue.values()):
         raise ParameterError("the database has no tables: there is nothing to write a policy about")
     if not isinstance(dataset, str) or not dataset.strip():
         raise ParameterError(f"dataset must be a name, got {dataset!r}")
     parts = [_HEAD.format(dataset=_quoted(dataset), types=", ".join(DECLARED_TYPES))]
     for table in sorted(catalogue.values(), key=lambda table: table.name):
+        if table.view:
+            parts.append(_VIEW.format(name=_quoted(table.name)))
+            continue
         parts.append(_TABLE.format(name=_quoted(table.name)))
         parts.append("    columns:\n")
         parts += [_column(column) for column in table.columns]

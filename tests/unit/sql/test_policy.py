@@ -204,3 +204,18 @@ def test_the_written_policy_is_private_valid_and_fits():
     assert max(len(line) for line in text.splitlines()) <= 120
     with pytest.raises(ParameterError, match="no tables"):
         commented_policy({}, "x")
+
+
+def test_a_private_view_must_be_said_to_be_one():
+    catalogue = {
+        "t": Table("t", (Column("x", "integer"),)),
+        "v": Table("v", (Column("x", "integer"),), view=True),
+    }
+    content = {"version": 1, "dataset": "d", "tables": {"t": {}, "v": {}}, "budgets": {}}
+    with pytest.raises(ParameterError, match="v is a view"):
+        Policy.load(content).check(catalogue)
+    for said in ({"view": True}, {"private": False}):
+        Policy.load(content | {"tables": {"v": said}}).check(catalogue)
+    text = commented_policy(catalogue, "d")
+    assert list(Policy.load(text).tables) == ["t"]
+    assert "# v is a view" in text
