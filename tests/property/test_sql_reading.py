@@ -49,6 +49,8 @@ TRUTHS = st.recursive(
         st.builds("({} {} {})".format, NUMBERS, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), NUMBERS),
         st.builds("({} {} {})".format, TEXTS, st.sampled_from(["=", "<>"]), TEXTS),
         st.builds("({} IS NULL)".format, NUMBERS),
+        st.builds("({} IS {}DISTINCT FROM {})".format, NUMBERS, st.sampled_from(["", "NOT "]), NUMBERS),
+        st.builds("({} IS {}DISTINCT FROM {})".format, TEXTS, st.sampled_from(["", "NOT "]), TEXTS),
         st.builds("({} BETWEEN {} AND {})".format, NUMBERS, NUMBERS, NUMBERS),
         st.builds("({} IN (1, 2, NULL))".format, NUMBERS),
         st.builds("({} NOT IN (1, 2))".format, NUMBERS),

@@ -66,6 +66,17 @@ POLICY = {
 
 # All of them are accepted in every dialect.
 CONDITIONS = """
+i IS DISTINCT FROM 3
+i IS NOT DISTINCT FROM NULL
+f IS DISTINCT FROM f
+f IS NOT DISTINCT FROM f / f
+f IS NOT DISTINCT FROM i
+n IS DISTINCT FROM 1.5
+n IS NOT DISTINCT FROM f
+s IS DISTINCT FROM 'a'
+b IS NOT DISTINCT FROM (i > 3)
+d IS DISTINCT FROM t
+NOT (f IS DISTINCT FROM n)
 i + i > 3
 i * i * i * i > 0
 i - 1 < f

@@ -1,4 +1,4 @@
-"""Truth values: comparisons, AND, OR, NOT, IS, BETWEEN, IN and LIKE.
+"""Truth values: comparisons, AND, OR, NOT, IS [NOT] DISTINCT FROM, IS, BETWEEN, IN and LIKE.
 
 * Comparisons are made in the engine's integers where both sides are integers, else in doubles, or as if in doubles
   (`short_decimals`). NaN is larger than every number and equal to itself, on all engines. Text is compared for
@@ -17,6 +17,10 @@ from sordino.sql.value import PLAIN, Rules, Value, boolean, bracketed, short_dec
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
 
+NO_SUB_QUERY = (
+    "sub-queries stand in FROM only; a join asks something else, as it counts matching pairs: a row with two matches "
+    "counts twice, and only where the other table has each key once do both give the same"
+)
 _ORDER = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 _COMPARISONS = (exp.EQ, exp.NEQ, *_ORDER)
 
@@ -43,7 +47,34 @@ def _is(read: Expressions, node: exp.Is) -> Value:
     if isinstance(node.expression, exp.Boolean):
         truth = read.condition(node.this)
         return boolean(exp.Is(this=bracketed(truth), expression=node.expression.copy()))
-    read.text.refuse(node, "IS [NOT] NULL, TRUE and FALSE are understood", keyword="IS")
+    read.text.refuse(
+        node, "IS [NOT] NULL, TRUE, FALSE and IS [NOT] DISTINCT FROM are understood", keyword="IS"
+    )
+
+
+def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Value:
+    """IS [NOT] DISTINCT FROM: (a = b) IS TRUE OR (a IS NULL AND b IS NULL), negated or not.
+
+    TRUE or FALSE for all values, as IS gives no third one. It is written with = and IS NULL in place of the engine's
+    own operator, so that what equals what, NaN included, is the same as everywhere else here. What has no double is
+    NULL in both parts.
+    """
+    left, right = read.value(node.this), read.value(node.expression)
+    if "null" in (left.kind, right.kind):
+        other = left if right.kind == "null" else right
+        same = exp.true() if other.kind == "null" else _is_null(other)
+    else:
+        left, right = short_decimals(left, right) or read.alike(node, left, right)
+        equal = exp.EQ(this=bracketed(left.expression), expression=bracketed(right.expression))
+        same = exp.or_(
+            exp.Is(this=exp.Paren(this=equal), expression=exp.true()),
+            exp.and_(_is_null(left), _is_null(right)),
+        )
+    return boolean(exp.Not(this=exp.Paren(this=same)) if isinstance(node, exp.NullSafeNEQ) else same)
+
+
+def _is_null(value: Value) -> exp.Expr:
+    return exp.Is(this=bracketed(value.expression), expression=exp.null())
 
 
 def _compare(read: Expressions, node: exp.Binary) -> Value:
@@ -73,7 +104,9 @@ def _between(read: Expressions, node: exp.Between) -> Value:
 
 def _in(read: Expressions, node: exp.In) -> Value:
     if node.args.get("query"):
-        read.text.refuse(node, "join the tables in place of IN (SELECT ...)", keyword="IN")
+        read.text.refuse(node, NO_SUB_QUERY, keyword="IN")
+    if not node.expressions:
+        read.text.wrong(node, "IN takes a list of literals, such as IN (1, 2)", keyword="IN")
     inner = read.value(node.this)
     items = [read.value(item) for item in node.expressions]
     for item, value in zip(node.expressions, items, strict=True):
@@ -101,6 +134,7 @@ RULES: Rules = {
     exp.Or: (_or, PLAIN),
     exp.Not: (_not, PLAIN),
     exp.Is: (_is, PLAIN),
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), (_distinct, PLAIN)),
     **dict.fromkeys(_COMPARISONS, (_compare, PLAIN)),
     exp.Between: (_between, ("this", "low", "high")),
     exp.In: (_in, ("this", "expressions", "query")),

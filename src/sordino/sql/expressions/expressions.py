@@ -12,6 +12,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from sordino.sql.expressions import arithmetic, casts, choices, conditions, dates, literals, texts
+from sordino.sql.expressions.conditions import NO_SUB_QUERY
 from sordino.sql.expressions.dates import as_moment, in_microseconds
 from sordino.sql.refusals import Text, only
 from sordino.sql.value import Kind, Rules, Value, as_double, boolean
@@ -22,8 +23,8 @@ Resolve = Callable[[exp.Column], Value]
 MOST_NODES = 4000
 MOST_DEPTH = 100
 _ACCEPTED = (
-    "comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN (literals), LIKE, + - * / %, CAST, TRY_CAST, CASE, COALESCE, "
-    "NULLIF, ABS, GREATEST, LEAST, LOWER, UPPER, LENGTH, SUBSTRING, || and EXTRACT are understood"
+    "comparisons, AND, OR, NOT, IS NULL, IS DISTINCT FROM, BETWEEN, IN (literals), LIKE, + - * / %, CAST, TRY_CAST, "
+    "CASE, COALESCE, NULLIF, ABS, GREATEST, LEAST, LOWER, UPPER, LENGTH, SUBSTRING, || and EXTRACT are understood"
 )
 _RULES: Rules = {
     node: rule
@@ -105,8 +106,14 @@ class Expressions:
 
     def _unknown(self, node: exp.Expr) -> NoReturn:
         text = self.text
+        if isinstance(node, exp.Any | exp.All) and node.find(exp.Query) is None:
+            text.refuse(node, "write x IN (literals), or comparisons with AND and OR")
         if isinstance(node, exp.Exists | exp.Subquery | exp.Query | exp.Any | exp.All):
-            text.refuse(node, "sub-queries stand in FROM only; write a join", keyword="SELECT")
+            text.refuse(node, NO_SUB_QUERY, keyword="SELECT")
+        if isinstance(node, exp.Parameter | exp.Placeholder):
+            signs = (f"{sign}{node.name}" for sign in (":", "$", "@", "?"))
+            written = next((sign for sign in signs if sign in text.text), node)
+            text.refuse(written, "parameters are not filled in; write the value itself")
         if isinstance(node, exp.AggFunc | exp.Window | exp.Filter | exp.WithinGroup):
             text.refuse(node, "aggregates stand alone in the SELECT: COUNT, SUM or AVG of one expression")
         if isinstance(node, exp.Star):

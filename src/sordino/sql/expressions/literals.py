@@ -29,7 +29,7 @@ def _literal(read: Expressions, node: exp.Literal) -> Value:
     except ValueError:
         exact = None
     if exact is None or abs(exact) > Fraction(10) ** 100 or 0 < exact < Fraction(1, 10**100):
-        read.text.refuse(written[:40], "numbers must be zero or between 1e-100 and 1e100 in magnitude")
+        read.text.refuse(node, "numbers must be zero or between 1e-100 and 1e100 in magnitude")
     return number_literal(exact, whole=written.isdigit())
 
 
