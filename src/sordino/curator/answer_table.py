@@ -9,6 +9,7 @@ from typing import Any
 
 from sordino.curator.cell_noise import Drawn
 from sordino.curator.plan import AnswerPlan, Group
+from sordino.sql.ordering import in_order
 from sordino.sql.question import Output
 
 Cells = Mapping[tuple[Group, int], Drawn]
@@ -24,7 +25,7 @@ def answer_value(plan: AnswerPlan, cells: Cells) -> Any:
     statement = plan.statement
     if is_single(plan):
         return _number(plan, statement.outputs[0], (), cells)
-    return [_row(plan, group, cells) for group in statement.groups()]
+    return in_order(statement, [(group, _row(plan, group, cells)) for group in statement.groups()])
 
 
 def answer_error(plan: AnswerPlan, cells: Cells) -> float | None:

@@ -36,14 +36,25 @@ INSTEAD = {
     "limit": "all groups are released; take the first ones afterwards",
     "offset": "all groups are released; take the ones you want afterwards",
     "fetch": "all groups are released; take the first ones afterwards",
-    "order": "groups come in the order of the policy; sort the released answer afterwards",
-    "sort": "groups come in the order of the policy; sort the released answer afterwards",
+    "sort": "write ORDER BY: it sorts the released rows",
     "laterals": "LATERAL is not answered; write a join with ON",
     "locks": "questions only read; leave the lock out",
     "into": "questions only read; leave INTO out",
     "pivots": "write GROUP BY over a column with a declared domain",
     "sample": "samples are not answered; ask about all rows",
-    "group": "aggregates stand in the outermost SELECT only",
+}
+_OUTERMOST = "aggregates stand in the outermost SELECT only"
+_CUT = "which rows a sub-select cuts off is not defined, and one row may push out another; leave it out"
+# The same inside a sub-select, which makes rows and not groups.
+INSTEAD_INSIDE = INSTEAD | {
+    "group": _OUTERMOST,
+    "having": _OUTERMOST,
+    "qualify": "windows are not answered; filter with WHERE",
+    "limit": _CUT,
+    "offset": _CUT,
+    "fetch": _CUT,
+    "order": "the order of a sub-select's rows changes nothing; leave it out",
+    "sort": "the order of a sub-select's rows changes nothing; leave it out",
 }
 
 
@@ -193,7 +204,7 @@ class Names:
         query = query.unnest() if isinstance(query, exp.Subquery) else query
         if not isinstance(query, exp.Select):
             self.text.refuse(query, "a sub-select may project, rename and filter", keyword=_keyword(query))
-        check_clauses(self.text, query, ("expressions", "from_", "joins", "where", "with_"))
+        check_clauses(self.text, query, ("expressions", "from_", "joins", "where", "with_"), INSTEAD_INSIDE)
         inner = self.read_sources(query, visible)
         source = Source(node.alias or (outer.alias if outer is not None else ""), {})
         translate = self.expressions(inner)
@@ -233,6 +244,8 @@ class Names:
         if alias is None or not isinstance(alias, exp.TableAlias):
             return
         only(self.text, alias, ("this", "columns"), "write table AS name (column, ...)")
+        for column in alias.args.get("columns") or []:
+            only(self.text, column, ("this", "quoted"), "write table AS name (column, ...)")
         names = [column.name for column in alias.args.get("columns") or []]
         if len(names) > len(source.columns):
             self.text.wrong(alias, f"there are {len(source.columns)} columns to name")
@@ -304,6 +317,10 @@ class Names:
 
     # --- columns
 
+    def knows(self, column: exp.Column, scope: Scope) -> bool:
+        """Whether a name without a table is a column of FROM, perhaps of several tables."""
+        return any(match_name(column.name, source.columns) is not None for source in scope.sources)
+
     def _resolve(self, column: exp.Column, scope: Scope) -> Value:
         if column.args.get("db"):
             self.text.refuse(column, "write table.column, with the table's alias")
@@ -347,18 +364,23 @@ class Names:
         )
 
 
-def check_clauses(text: Text, select: exp.Select, allowed: tuple[str, ...]) -> None:
+def check_clauses(
+    text: Text, select: exp.Select, allowed: tuple[str, ...], advice: Mapping[str, str] = INSTEAD
+) -> None:
     """Refuse every clause of a SELECT that is not read."""
     for name, part in select.args.items():
         if part and name not in allowed:
             what = part[0] if isinstance(part, list) else part
             word = {"order": "ORDER", "sort": "SORT", "locks": "FOR", "pivots": None}.get(name, name.upper())
-            instead = INSTEAD.get(name, "a question is SELECT ... FROM ... JOIN ... WHERE ... GROUP BY")
+            word = "FETCH" if isinstance(what, exp.Fetch) else word
+            instead = advice.get(
+                name, "a question is SELECT ... FROM ... JOIN ... WHERE ... GROUP BY ... ORDER BY"
+            )
             shown: exp.Expr | str = what if isinstance(what, exp.Expr) else name.strip("_").upper()
             if isinstance(what, exp.Distinct | exp.Lock):
                 # Not every dialect writes a lock, and DISTINCT would bring its columns along.
                 shown = "DISTINCT" if isinstance(what, exp.Distinct) else "FOR UPDATE"
-            text.refuse(shown, instead, keyword=word)
+            text.refuse(shown, instead, keyword=word, at=select)
 
 
 def _declared_range(known: ColumnPolicy | None, kind: str, path: str) -> Range:

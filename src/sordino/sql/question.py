@@ -109,12 +109,23 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """One item of ORDER BY: a group key or a column of the answer, whichever is not None."""
+
+    key: int | None
+    output: int | None
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A whole SELECT: a join, measures over it, public groups, and how the answer's columns are made of them.
 
     ``questions`` are per group × per measure. ``partitions``: every row of every private table belongs to at most one
     group, *and* the conditions of a group let each group's bounds be computed from that group's rows alone; only then
-    may all groups share one budget (parallel composition).
+    may all groups share one budget (parallel composition). ``order``: how the released rows are sorted, by public
+    keys and by released numbers, so it is no part of the questions.
     """
 
     text: str
@@ -123,6 +134,7 @@ class Statement:
     keys: tuple[GroupKey, ...]
     outputs: tuple[Output, ...]
     partitions: bool
+    order: tuple[Order, ...] = ()
 
     def groups(self) -> list[tuple[Any, ...]]:
         """All combinations of the keys' public values; one empty combination without GROUP BY."""

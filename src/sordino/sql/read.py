@@ -6,25 +6,33 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ParseError, SqlglotError
 
-from sordino.core import ParameterError, UnsupportedError
+from sordino.core import UnsupportedError
 from sordino.engines import Table
 from sordino.sql.expressions import Expressions
 from sordino.sql.groups import check_number, group_key, partition, with_public_keys
 from sordino.sql.names import Names, Scope, check_clauses
+from sordino.sql.ordering import read_order
 from sordino.sql.policy import Policy
 from sordino.sql.question import GroupKey, JoinQuestion, Measure, Output, Statement
-from sordino.sql.refusals import Text, only, place_of
+from sordino.sql.refusals import Text, only
+from sordino.sql.syntax import parsed, quietly
 from sordino.sql.value import Range, as_double
 
-LONGEST_TEXT = 20_000
 # A row's contribution in steps stays exact in doubles, with room for the half that rounding adds.
 MOST_STEPS = 2**50
-_CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_")
+_CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_", "order")
 _ASK = "ask COUNT(*), COUNT(x), SUM(x) or AVG(x) and calculate with the released numbers"
+_QUANTILES = "`sordino quantile` or sordino.quantile"
+# Aggregates that exist elsewhere, or that people expect, and what to ask in their place.
+_OTHER_AGGREGATES: tuple[tuple[tuple[type[exp.Expr], ...], str], ...] = (
+    ((exp.Min, exp.Max),
+     "the least and the greatest value are those of one row, which noise cannot hide; "
+     f"ask for a low or high quantile with {_QUANTILES}, or count the rows beyond a limit with COUNT(*) and WHERE"),
+    ((exp.Median, exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc, exp.WithinGroup),
+     f"medians and quantiles are not asked in SQL; use {_QUANTILES} on the column"),
+)  # fmt: skip
 
 
 def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table], dialect: str) -> Statement:
@@ -34,42 +42,10 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
     the text. Nothing here reads rows: everything is decided by the text, the policy and the catalogue.
     """
     try:
-        return _read(_parsed(text, dialect), Text(text, dialect), policy, catalogue)
+        with quietly():
+            return _read(parsed(text, dialect), Text(text, dialect), policy, catalogue)
     except RecursionError:
         raise UnsupportedError("the query is nested too deeply: write it flatter") from None
-
-
-def _parsed(text: str, dialect: str) -> exp.Expr:
-    if not isinstance(text, str) or not text.strip():
-        raise ParameterError("the query is empty: ask SELECT COUNT(*) FROM ...")
-    if len(text) > LONGEST_TEXT:
-        raise ParameterError(f"the query is {len(text)} characters long: {LONGEST_TEXT} are read")
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise ParameterError("the query is not Unicode text: it holds half of a surrogate pair")
-    if "\0" in text:
-        raise ParameterError(f"{place_of(text, text.index(chr(0)))}: the query holds a zero character")
-    try:
-        statements = [found for found in sqlglot.parse(text, dialect=dialect) if found is not None]
-    except ParseError as error:
-        raise ParameterError(_syntax(text, error)) from None
-    except (SqlglotError, ValueError, TypeError, AttributeError, LookupError):
-        raise ParameterError("the query cannot be read: check quotes and brackets") from None
-    if len(statements) > 1:
-        second = next((found.meta["start"] for found in statements[1].walk() if "start" in found.meta), None)
-        where = "" if second is None else f"{place_of(text, second)}: "
-        raise UnsupportedError(f"{where}several statements are refused: ask one SELECT at a time")
-    if not statements:
-        raise ParameterError("the query is empty: ask SELECT COUNT(*) FROM ...")
-    return statements[0]
-
-
-def _syntax(text: str, error: ParseError) -> str:
-    detail = error.errors[0] if error.errors else {}
-    what = str(detail.get("description") or "it cannot be parsed").partition(" but got <")[0]
-    what = what.partition(" for <class")[0].rstrip(".")
-    line, column, near = detail.get("line"), detail.get("col"), str(detail.get("highlight") or "")[:40]
-    where = f"line {line}, column {column}: " if line else ""
-    return f"{where}syntax error{f' at {near!r}' if near else ''}: {what}"
 
 
 def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Table]) -> Statement:
@@ -88,7 +64,7 @@ def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Ta
     measures: list[Measure] = []
     outputs = [_output(node, names.expressions(scope), keys, measures, text) for node in root.expressions]
     if not measures:
-        text.refuse("SELECT", f"no aggregate is asked; {_ASK}", keyword="SELECT")
+        text.refuse("SELECT", f"no aggregate is asked; {_ASK}", keyword="SELECT", at=root.expressions[0])
     join = JoinQuestion(tuple(names.occurrences), tuple(names.conditions), Measure("count"))
     return Statement(
         text=text.text,
@@ -96,6 +72,7 @@ def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Ta
         measures=tuple(measures),
         keys=tuple(keys),
         outputs=_named(outputs),
+        order=read_order(root, scope, names, keys, outputs),
         partitions=partition(join.occurrences, join.conditions, tuple(keys)),
     )
 
@@ -111,7 +88,7 @@ def _keys(select: exp.Select, scope: Scope, names: Names, policy: Policy) -> lis
     only(text, clause, ("expressions",), "GROUP BY takes columns")
     keys: list[GroupKey] = []
     for node in clause.expressions:
-        column = _grouped(node, select, text)
+        column = _grouped(node, select, scope, names)
         value = names.expressions(scope).value(column)
         key = group_key(
             text, column, column.name or "key", value,
@@ -124,9 +101,15 @@ def _keys(select: exp.Select, scope: Scope, names: Names, policy: Policy) -> lis
     return keys
 
 
-def _grouped(node: exp.Expr, select: exp.Select, text: Text) -> exp.Expr:
-    """A column, or the place of one in the SELECT list."""
+def _grouped(node: exp.Expr, select: exp.Select, scope: Scope, names: Names) -> exp.Expr:
+    """A column, or the place or the name of one in the SELECT list; a column of FROM goes before a name there."""
+    text = names.text
     node = node.unnest() if isinstance(node, exp.Paren) else node
+    if isinstance(node, exp.Column) and not node.table and not names.knows(node, scope):
+        named = [column for column in select.expressions if column.alias.casefold() == node.name.casefold()]
+        if len(named) > 1:
+            text.wrong(node, "two columns of the answer have this name")
+        node = named[0].unalias() if named else node
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
         place = int(node.this)
         if not 1 <= place <= len(select.expressions):
@@ -134,6 +117,8 @@ def _grouped(node: exp.Expr, select: exp.Select, text: Text) -> exp.Expr:
                 f"GROUP BY {place}", f"the SELECT has {len(select.expressions)} columns", keyword="GROUP"
             )
         node = select.expressions[place - 1].unalias()
+    while isinstance(node, exp.Paren):
+        node = node.this
     if not isinstance(node, exp.Column):
         text.refuse(
             node, "groups are columns with a declared domain, or columns of a public table", keyword="GROUP"
@@ -176,8 +161,17 @@ def _output(
         text.refuse(inner, "write COUNT(CASE WHEN condition THEN 1 END) or SUM(CASE WHEN condition THEN x END)",
                     keyword="FILTER")  # fmt: skip
     if inner.find(exp.Select) is not None:
-        text.refuse(inner, "sub-queries stand in FROM only; write a join")
+        text.refuse(inner, "sub-queries stand in FROM only; ask each number by itself")
+    for kinds, instead in _OTHER_AGGREGATES:
+        if inner.find(*kinds) is not None or _is_quantile(inner, kinds):
+            text.refuse(inner, instead)
     text.refuse(inner, f"each column of the answer is one aggregate; {_ASK}")
+
+
+def _is_quantile(node: exp.Expr, kinds: tuple[type[exp.Expr], ...]) -> bool:
+    """Whether it is a quantile that the parser has no node for."""
+    said = node.name.upper() if isinstance(node, exp.Anonymous) else ""
+    return exp.Median in kinds and said.startswith(("QUANTILE", "PERCENTILE", "MEDIAN", "APPROX_PERCENTILE"))
 
 
 def _argument(node: exp.Count | exp.Sum | exp.Avg, text: Text) -> exp.Expr:

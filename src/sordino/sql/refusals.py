@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn
 
-from sqlglot import Dialect, exp
+from sqlglot import Dialect, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sordino.core import ParameterError, UnsupportedError
 
 _LONGEST_QUOTE = 80
+# So many words are longer than any quote; a clause that agrees so far is the one that is meant.
+_MOST_WORDS = 120
 MOST_WORK = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A token as it is compared, with its first and last character in the text."""
+
+    text: str
+    start: int
+    end: int
 
 
 class Text:
@@ -28,42 +41,90 @@ class Text:
                 "the query is too large once all names are written out: ask something simpler"
             )
 
-    def refuse(self, node: exp.Expr | str, instead: str, *, keyword: str | None = None) -> NoReturn:
-        """``node`` is not supported; ``keyword`` helps to find where it stands."""
-        raise UnsupportedError(f"{self.place(node, keyword)}{self.quote(node)} is refused: {instead}")
+    def refuse(
+        self, node: exp.Expr | str, instead: str, *, keyword: str | None = None, at: exp.Expr | None = None
+    ) -> NoReturn:
+        """``node`` is not supported. ``keyword`` and ``at``, a node near by, help to find where it stands."""
+        raise UnsupportedError(f"{self.place(node, keyword, at)}{self.quote(node)} is refused: {instead}")
 
-    def wrong(self, node: exp.Expr | str, problem: str, *, keyword: str | None = None) -> NoReturn:
+    def wrong(
+        self, node: exp.Expr | str, problem: str, *, keyword: str | None = None, at: exp.Expr | None = None
+    ) -> NoReturn:
         """``node`` is supported, but not like this."""
-        raise ParameterError(f"{self.place(node, keyword)}{self.quote(node)}: {problem}")
+        raise ParameterError(f"{self.place(node, keyword, at)}{self.quote(node)}: {problem}")
 
     def quote(self, node: exp.Expr | str) -> str:
-        """The clause as text, cut to a readable length."""
-        if isinstance(node, str):
-            text = node
-        else:
-            try:
-                text = " ".join(node.sql(dialect=self.dialect, comments=False).split())
-            except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
-                text = type(node).__name__.upper()
+        """The clause as it was written if it is found, else as the parser writes it; cut to a readable length."""
+        span = None if isinstance(node, str) else self._span(node, None)
+        text = self._rendered(node) if span is None else self.text[span[0] : span[1]]
+        text = " ".join(text.split())
         return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
 
-    def place(self, node: exp.Expr | str, keyword: str | None = None) -> str:
-        """``line 1, column 8: `` of the keyword or of the first name inside the clause; empty if nobody can tell."""
-        start = self._keyword(keyword)
-        if start is None and not isinstance(node, str):
-            starts = [found.meta["start"] for found in node.walk() if "start" in found.meta]
-            start = min(starts, default=None)
+    def place(self, node: exp.Expr | str, keyword: str | None = None, at: exp.Expr | None = None) -> str:
+        """``line 1, column 8: `` of the clause, of its function or keyword, or of the first name inside it.
+
+        Empty if nobody can tell.
+        """
+        span = self._span(node, at)
+        start = self._guess(node, keyword, at) if span is None else span[0]
         return "" if start is None else f"{place_of(self.text, start)}: "
 
-    def _keyword(self, keyword: str | None) -> int | None:
-        if keyword is None:
+    def _span(self, node: exp.Expr | str, at: exp.Expr | None) -> tuple[int, int] | None:
+        """Where the words of the clause stand in the text: around a name whose place the parser noted, if it did."""
+        wanted = [word.text for word in self._split(self._rendered(node))][:_MOST_WORDS]
+        words, length = self._words, len(wanted)
+        if not wanted:
             return None
+        anchor = None if isinstance(node, str) else _first_place(node)
+        found = []
+        for place in range(len(words) - length + 1):
+            if all(words[place + i].text == wanted[i] for i in range(length)):
+                start, end = words[place].start, words[place + length - 1].end
+                if anchor is None or start <= anchor <= end:
+                    found.append((start, end + 1))
+        before = None if at is None else _first_place(at)
+        nearest = [span for span in found if before is not None and span[0] <= before]
+        return nearest[-1] if nearest else found[0] if found else None
+
+    def _guess(self, node: exp.Expr | str, keyword: str | None, at: exp.Expr | None) -> int | None:
+        near = at if isinstance(node, str) else node
+        anchor = None if near is None else _first_place(near)
+        if keyword is not None:
+            starts = [word.start for word in self._words if word.text.partition(" ")[0] == keyword]
+            before = [start for start in starts if anchor is not None and start <= anchor]
+            if starts:
+                return before[-1] if before else starts[0]
+        if anchor is None or not isinstance(node, exp.Func):
+            return anchor
+        # A function that the parser renames: the word before the bracket around its first argument.
+        inside = [word for word in self._words if word.start < anchor][-2:]
+        if len(inside) == 2 and inside[1].text == "(" and inside[0].text.replace("_", "").isalnum():
+            return inside[0].start
+        return anchor
+
+    @cached_property
+    def _words(self) -> list[_Word]:
+        return self._split(self.text)
+
+    def _split(self, text: str) -> list[_Word]:
+        """The words of a text; AS, which may be left out, is left out."""
         try:
-            tokens = Dialect.get_or_raise(self.dialect).tokenize(self.text)
+            tokens = Dialect.get_or_raise(self.dialect).tokenize(text)
         except SqlglotError:
-            return None
-        starts = [t.start for t in tokens if self.text[t.start : t.end + 1].upper().split(" ")[0] == keyword]
-        return starts[0] if starts else None
+            return []
+        return [
+            _Word(" ".join(token.text.upper().split()), token.start, token.end)
+            for token in tokens
+            if token.token_type != TokenType.ALIAS
+        ]
+
+    def _rendered(self, node: exp.Expr | str) -> str:
+        if isinstance(node, str):
+            return node
+        try:
+            return node.sql(dialect=self.dialect, comments=False)
+        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+            return type(node).__name__.upper()
 
 
 def place_of(text: str, start: int) -> str:
@@ -79,4 +140,8 @@ def only(text: Text, node: exp.Expr, allowed: tuple[str, ...], instead: str) -> 
             what = part[0] if isinstance(part, list) else part
             word = name.strip("_").replace("_", " ").upper()
             text.refuse(what if isinstance(what, exp.Expr) else f"{word} in {text.quote(node)}", instead,
-                        keyword=word.split(" ")[0])  # fmt: skip
+                        keyword=word.split(" ")[0], at=node)  # fmt: skip
+
+
+def _first_place(node: exp.Expr) -> int | None:
+    return min((found.meta["start"] for found in node.walk() if "start" in found.meta), default=None)

@@ -1,0 +1,109 @@
+"""Text that cannot be read: where, and what is expected there, in one sentence."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from sqlglot import parse_one
+
+from sordino.core import ParameterError, UnsupportedError
+from sordino.sql.syntax import parsed
+
+START = "SELECT COUNT(*) FROM t "
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT COUNT(*) FROM", "line 1, column 17: after 'FROM' a table is expected, and the query ends"),
+        ("SELECT FROM t", r"column 1: after 'SELECT' COUNT\(\*\), .* is expected, not 'FROM'"),
+        ("SELECT COUNT(*) FROM select", "column 22: after 'FROM' a table is expected: .* quote a table"),
+        (START + "WHERE", "line 1, column 24: after 'WHERE' a condition such as x = 1 is expected"),
+        (START + "\nWHERE x =", "line 2, column 9: after '=' a value is expected"),
+        (START + "WHERE x = 1 AND", "column 36: after 'AND' a condition"),
+        (START + "JOIN u ON", "column 31: after 'ON' a condition such as a.id = b.id is expected"),
+        (START + "JOIN u ON WHERE x = 1", "column 31: after 'ON' a condition .* not 'WHERE'"),
+        (START + "GROUP  BY", "column 24: after 'GROUP BY' a column is expected"),
+        (START + "WHERE x BETWEEN 1", "column 40: .* at '1': expected is x BETWEEN low AND high"),
+        (START + "WHERE x = 1 1", "column 36: the query cannot be read at '1': a question is SELECT"),
+        (START + "WHERE CAST(x AS)", r"column 39: the query cannot be read at '\)': expected is TYPE after CAST"),
+        ("SELECT COUNT(* FROM t", r"column 13: this \( is never closed"),
+        ("SELECT COUNT(*)) FROM t", r"column 16: this \) closes a bracket that is not open"),
+        (START + "WHERE x = (", r"column 34: this \( is never closed"),
+        ("SELEC COUNT(*) FROM t", "column 1: a question begins with SELECT, not with 'SELEC': did you mean 'SELECT'"),
+        ("SELECT COUNT(*) FORM t", "column 17: the query cannot be read at 'FORM': did you mean 'FROM'"),
+        (START + "WERE x = 1", "column 24: the query cannot be read at 'WERE': did you mean 'WHERE'"),
+        (START + "WHERE x = 1 GRUOP BY x", "column 36: the query cannot be read at 'GRUOP': did you mean 'GROUP'"),
+        ("SELECT COUNT(*) FROM orders o p", "column 31: the query cannot be read at 'p': a question"),
+        (START + "WHERE s = 'A", "line 1, column 34: the quote that ' opens is never closed"),
+        (START + "WHERE s = 'it''s' OR\n s = 'A''", "line 2, column 6: the quote that ' opens is never closed"),
+        (START + "WHERE \"s = 'A'", 'column 30: the quote that " opens is never closed'),
+        (START + "/* 'x'", r"column 24: the comment that /\* opens is never closed"),
+        (" ; ", "the query is empty"),
+        ("-- nothing", "the query is empty"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said_in_one_sentence_with_its_place(text, message):
+    with pytest.raises(ParameterError, match=message) as caught:
+        parsed(text, "duckdb")
+    for jargon in ("Required keyword", "Invalid expression", "Unexpected token", "<class"):
+        assert jargon not in str(caught.value)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("EXPLAIN SELECT COUNT(*) FROM t", "line 1, column 1: EXPLAIN is refused"),
+        ("  show tables", "line 1, column 3: show is refused"),
+        ("CREATE TABLE x (a int)", "CREATE is refused"),
+        ("VALUES (1)", "VALUES is refused"),
+        ("SELECT COUNT(*) FROM t;\nEXPLAIN SELECT 1", "line 2, column 1: several statements"),
+        ("hello", "hello is refused: questions only read: ask one SELECT"),
+    ],
+)
+def test_what_is_no_select_is_named_as_it_was_written(text, message, dialect):
+    with pytest.raises(UnsupportedError, match=message):
+        parsed(text, dialect)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EXPLAIN SELECT COUNT(*) FROM orders WHERE region = 'secret'",
+        "SELECT COUNT(*) FROM orders; ALTER TABLE orders ADD COLUMN x",
+        "WITH x AS (EXPLAIN SELECT 'secret') SELECT COUNT(*) FROM x",
+        "WITH x AS (ALTER TABLE orders RENAME secret) SELECT COUNT(*) FROM x",
+        "SELECT COUNT(*) FROM orders AS o (SET secret)",
+    ],
+)
+def test_the_parser_warns_of_nothing(text, caplog, capfd):
+    from .test_read import read
+
+    with caplog.at_level(logging.DEBUG), pytest.raises((ParameterError, UnsupportedError)):
+        read(text)
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_parser_still_warns_others(caplog):
+    """Control: the silence above is ours."""
+    parse_one("EXPLAIN SELECT 1", dialect="duckdb")
+    assert "unsupported syntax" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        START + "WHERE t.on = 1 AND t.from > 2 AND NOT -x < 3;",
+        START + "WHERE x IS DISTINCT FROM y AND EXTRACT(YEAR FROM d) = 1",
+        START + 'WHERE "where" = 1 GROUP BY "from"',
+        START + "WHERE CAST(x AS STRUCT<a: INT>) IS NULL",
+        "; ((SELECT COUNT(*) FROM t WHERE s = 'WHERE'));",
+        "WITH u AS (SELECT * FROM t) SELECT COUNT(*) FROM u -- WHERE",
+        "FROM t SELECT COUNT(*)",
+    ],
+)
+def test_words_that_are_in_their_place_are_read(text):
+    assert parsed(text, "duckdb").find_all is not None
