@@ -42,7 +42,11 @@ class Rows:
             ]
             met = table_of(name_of(link.counted), f"l{place}")
             select.join(met, on=exp.and_(*on, copy=False), copy=False)
-        weights: list[exp.Expr] = [number("c", f"l{place}") for place in range(len(self.links))]
+        weights: list[exp.Expr] = []
+        for place, link in enumerate(self.links):
+            count = number("c", f"l{place}")
+            # A sum of counts of rows fits 64 bits, which is what some engines sum in; a sum of sums may not.
+            weights.append(exp.cast(count, _WIDE) if link.counted.links else count)
         return _grouped(
             select, self.conditions, [Cell(alias, key) for key in self.keys], weights, self.measure
         )
@@ -311,7 +315,7 @@ def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
     factors = [*weights]
     if measure is not None:
         factors.append(size_of(measure))
-    # A sum of counts has the engine's widest whole numbers; a product of several would have those of its factors.
+    # A product of several would have the width of its factors.
     product = exp.cast(factors[0], _WIDE) if len(factors) > 1 or measure is not None else factors[0]
     for factor in factors[1:]:
         product = exp.Mul(this=product, expression=exp.cast(factor, _WIDE))
