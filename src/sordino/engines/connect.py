@@ -58,13 +58,18 @@ def _loaded(module: str) -> Callable[[str, Resources], Engine]:
     return open_url
 
 
-# URL scheme → engine. A new engine is one file and one line here.
+# URL scheme → engine. A new engine is one file, one line here, and its name in TARGETS.
 ENGINES: dict[str, Callable[[str, Resources], Engine]] = {
     "duckdb": _duckdb_url,
     "postgresql": _loaded("postgresql"),
     "postgres": _loaded("postgresql"),
     "spark-local": _loaded("spark"),
 }
+
+TARGETS = (
+    "targets are DuckDB (a .duckdb file or duckdb://), PostgreSQL (postgresql://), Spark (spark-local), and files "
+    f"({', '.join(SUFFIXES)}, or a folder of them)"
+)
 
 
 def connect(
@@ -116,9 +121,10 @@ def _url(url: str, resources: Resources) -> Engine:
     # What follows the scheme may hold a password and is never shown.
     scheme = url.partition("://")[0]
     if scheme not in ENGINES:
-        accepted = ", ".join(name if name.startswith("spark") else f"{name}://" for name in ENGINES)
-        hint = did_you_mean(scheme.lower(), ENGINES, before="; ")
-        raise EngineError(f"no engine for {scheme}:// URLs: accepted are {accepted} and paths of files{hint}")
+        # A misspelt scheme, not another database: those begin with other letters.
+        alike = [name for name in ENGINES if name[:1] == scheme[:1].lower()]
+        hint = did_you_mean(scheme.lower(), alike, before="; ")
+        raise EngineError(f"no engine for {scheme}:// URLs: {TARGETS}{hint}")
     return ENGINES[scheme](url, resources)
 
 
@@ -128,10 +134,7 @@ def _path(path: Path, types: Types | None, resources: Resources) -> Engine:
             raise ParameterError("types are for CSV files: a database has types of its own, leave them out")
         return local.open_file(path, memory_limit=resources.memory_limit, threads=resources.threads)
     if not path.exists() and not path.suffix:
-        schemes = ", ".join(ENGINES)
-        raise EngineError(
-            f"{path} does not exist: give a folder, a file ({', '.join(SUFFIXES)}, .duckdb) or a URL ({schemes})"
-        )
+        raise EngineError(f"{path} does not exist: {TARGETS}")
     return local.open_tables(
         path, types=types, memory_limit=resources.memory_limit, threads=resources.threads
     )

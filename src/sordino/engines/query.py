@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from sqlglot import exp
 
 from sordino.core import ParameterError, UnsupportedError
+from sordino.core.parameters import did_you_mean
 
 # Parts that write or lock although they stand inside a SELECT: SELECT INTO, FOR UPDATE, writing CTEs.
 _WRITES = (exp.Into, exp.Lock, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.Set, exp.Merge)
@@ -90,8 +90,8 @@ def _check_tables(query: exp.Expr, tables: Iterable[str]) -> None:
         name = table_name(table)
         if name.casefold() in known:
             continue
-        near = get_close_matches(name, sorted(tables), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(tables)) or 'no tables'}"
+        names = sorted(tables)
+        hint = did_you_mean(name, names, otherwise=f"it has {', '.join(names) or 'no tables'}")
         raise ParameterError(f"there is no table {name!r} in the catalogue: {hint}")
 
 

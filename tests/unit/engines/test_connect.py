@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -19,7 +22,12 @@ from sordino.engines import connect, double_literal
         ("/nowhere/at/all", "does not exist"),
         ("/nowhere/t.csv", "does not exist"),
         ("duckdbb:///x", "did you mean 'duckdb'"),
-        ("mysql://root:hunter2@host/db", "no engine for mysql"),
+        (
+            "mysql://root:hunter2@host/db",
+            r"no engine for mysql:// URLs: targets are DuckDB .* or a folder of them\)$",
+        ),
+        ("sqlite:///x.db", r"targets are DuckDB .*, PostgreSQL .*, Spark .*, and files .*\)$"),
+        ("postgress://host/db", "did you mean 'postgres'"),
     ],
 )
 def test_an_unreachable_target_is_named(target, message):
@@ -98,3 +106,19 @@ def test_extras_are_not_imported_for_duckdb():
     code += "print([name for name in ('psycopg', 'pyspark') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_extras_that_messages_name_exist():
+    """Whoever follows a message must find the extra in pyproject.toml."""
+    root = Path(__file__).parents[3]
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = {
+        name
+        for path in (root / "src").rglob("*.py")
+        for group in re.findall(r"sordino\[([a-z, ]+)\]", path.read_text(encoding="utf-8"))
+        for name in group.replace(" ", "").split(",")
+    }
+    assert named
+    assert named <= set(extras)
