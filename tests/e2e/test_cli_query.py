@@ -239,3 +239,33 @@ def test_commands_without_a_word_show_their_help(sordino, shop):
     assert "init" in sordino("policy").out
     for command in ("query", "explain"):
         assert "Examples" in sordino(command, "--help").out
+
+
+def test_help_shows_a_policy_a_query_its_explanation_a_ledger_and_the_exit_codes(sordino):
+    shown = sordino("--help").out
+    for words in (
+        "policy init",
+        "query shop/",
+        "explain shop/",
+        "ledger show",
+        "2    refused",
+        "70   a defect",
+    ):
+        assert words in shown
+
+
+def test_a_refusal_is_one_line_of_ours(shop, sordino):
+    refused = ask(sordino, sql="EXPLAIN SELECT COUNT(*) FROM orders")
+    assert (refused.code, refused.out) == (2, "")
+    assert (
+        refused.err == "sordino: line 1, column 1: EXPLAIN is refused: questions only read: ask one SELECT\n"
+    )
+    assert not (shop / "shop.ledger").exists()
+
+
+def test_rows_come_in_the_order_that_was_asked(shop, sordino):
+    grouped = "SELECT city AS place, COUNT(*) AS n FROM orders GROUP BY place ORDER BY"
+    rows = json.loads(ask(sordino, "--json", sql=f"{grouped} n DESC").out)["value"]
+    assert [row["n"] for row in rows] == sorted((row["n"] for row in rows), reverse=True)
+    rows = json.loads(ask(sordino, "--json", sql=f"{grouped} city").out)["value"]
+    assert [row["place"] for row in rows] == ["Lima", "Oslo", "Rome"]

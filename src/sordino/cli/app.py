@@ -1,6 +1,6 @@
 """The application: its commands, and the one place where errors become a line and an exit code.
 
-Exit codes: 0 done; 1 an audit found a claim that fails; 2 a parameter, a file or a column is not accepted; 3 the
+Exit codes: 0 done; 1 an audit found a claim that fails; 2 refused: a question, a parameter, a file, a budget; 3 the
 data breaks what was declared about them; 70 a defect of Sordino; 130 interrupted.
 """
 
@@ -26,7 +26,7 @@ from sordino.cli.topk import topk
 from sordino.cli.tree import tree
 from sordino.core import PrivateDataError, SordinoError
 
-BAD_INPUT = 2
+REFUSED = 2
 BROKEN_DECLARATION = 3
 DEFECT = 70
 INTERRUPTED = 130
@@ -68,7 +68,18 @@ def root(
     sensitivity), not the worst case over all data. Every answer comes with
     its guarantee.
 
-    [bold]Examples[/bold]
+    [bold]SQL over a database or a folder of files[/bold]
+
+    \b
+      sordino policy init shop/ -o policy.yaml      then declare in it what
+                                                    is public
+      sordino query shop/ "SELECT COUNT(*) FROM orders" -p policy.yaml \\
+          -l shop.ledger -a ann -e 0.5
+      sordino explain shop/ "SELECT COUNT(*) FROM orders" -p policy.yaml \\
+          -e 0.5                                    for the owner only
+      sordino ledger show shop.ledger               what is spent and left
+
+    [bold]More examples[/bold]
 
     \b
       sordino demo            private answers on public data, and a report
@@ -83,8 +94,16 @@ def root(
           --classes "<=50K,>50K" --max-rows 50000 --epsilon 1
 
     Every command has --json (one document on standard output) and --help.
-    Exit codes: 0 done, 1 an audit fails, 2 bad input, 3 the data breaks
-    what was declared.
+
+    [bold]Exit codes[/bold]
+
+    \b
+      0    done
+      1    an audit found a claim that fails
+      2    refused: a question, a parameter, a file, a budget
+      3    the data breaks what was declared about them
+      70   a defect in Sordino
+      130  interrupted
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -105,9 +124,9 @@ def run(arguments: list[str] | None = None) -> int:
     except PrivateDataError as error:
         return _failed(str(error), BROKEN_DECLARATION)
     except SordinoError as error:
-        return _failed(str(error), BAD_INPUT)
+        return _failed(str(error), REFUSED)
     except _CLICK_ERROR as error:
-        return _failed(_usage_message(error), BAD_INPUT)
+        return _failed(_usage_message(error), REFUSED)
     except (KeyboardInterrupt, typer.Abort):
         return _failed("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):
