@@ -12,6 +12,7 @@ def test_demo_prints_answers_and_writes_a_report_that_needs_nothing_else(sordino
     assert (result.code, result.err) == (0, "")
     assert "because the demo's data are public" in result.out
     assert "report.html" in result.out
+    assert "SELECT COUNT(*) FROM customers" in result.out
     page = (files / "report.html").read_text(encoding="utf-8")
     assert "http://" not in page
     assert "https://" not in page
@@ -19,6 +20,9 @@ def test_demo_prints_answers_and_writes_a_report_that_needs_nothing_else(sordino
     sources = re.findall(r'(?:src|srcset|href)="([^"]{0,22})', page)
     assert len(sources) == 12
     assert set(sources) == {"data:image/png;base64,"}
+    assert "FROM customers c JOIN orders o ON o.customer = c.id" in page
+    assert "compared with: Cauchy noise, elastic sensitivity" in page
+    assert "global sensitivity</th>" not in page
 
 
 def test_demo_as_json_has_both_errors_and_a_guarantee_for_every_question(sordino, files):
@@ -37,7 +41,9 @@ def test_demo_works_without_optional_packages(sordino, files, monkeypatch):
     for package in ("networkx", "sklearn", "polars", "pandas"):
         monkeypatch.setitem(sys.modules, package, None)
     content = json.loads(sordino("demo", "--json", "--no-report").out)
-    assert "made by a fixed recipe" in content["answers"][4]["data"]
+    for place in (4, 6):
+        assert content["answers"][place]["data"] == "a graph of 60 nodes with hubs, made by a fixed recipe"
+    assert content["answers"][0]["sql"].startswith("SELECT COUNT(*)")
 
 
 def test_the_winner_of_the_demo_vote_survives_as_many_changes_as_it_says():

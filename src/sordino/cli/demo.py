@@ -33,10 +33,9 @@ def demo(
 ) -> None:
     """Answer several private questions on public data, and write one self-contained HTML report.
 
-    Every error stands beside that of the mechanism that knows only the
-    global sensitivity, at the same ε. They are exact, from the laws, and may
-    be shown because the data are public; on your own data they would be
-    confidential.
+    Every error stands beside that of the usual mechanism at the same ε,
+    which is named. They are exact, from the laws, and may be shown because
+    the data are public; on your own data they would be confidential.
 
     [bold]Examples[/bold]
 
@@ -83,6 +82,8 @@ def _guarantees(found: list[Answer]) -> Table:
     for number, answer in enumerate(found, start=1):
         how = f"{answer.mechanism}, against: {answer.baseline} ({answer.measure})"
         lines.add_row(str(number), Text(how))
+        if answer.sql:
+            lines.add_row("", Text(answer.sql))
         lines.add_row("", Text(str(answer.guarantee), style="dim"))
         if answer.remark:
             lines.add_row("", Text(answer.remark, style="italic"))
@@ -118,7 +119,7 @@ def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
         )
     out = console()
     out.print(table)
-    out.print("\nUsual: the mechanism that knows only the global sensitivity, at the same ε.")
+    out.print("\nUsual: the mechanism named below after 'against', at the same ε.")
     out.print(
         "The exact answers and errors are shown because the demo's data are public. On private data they are "
         "confidential: only the private answer and its guarantee may leave.\n"

@@ -47,16 +47,16 @@ def bills(count: int = 300) -> NDArray[np.float64]:
 
 
 def social_graph() -> tuple[SmallGraph, str]:
-    """The characters of Les Misérables if networkx is there, a graph with hubs of our own otherwise; and its source."""
+    """The characters of Les Misérables if networkx is there, a graph with hubs of our own otherwise; and what it is."""
     try:
         import networkx
     except ImportError:
-        return _graph_with_hubs(60), "a graph with hubs, made by a fixed recipe"
-    graph = networkx.les_miserables_graph()
-    matrix = networkx.to_numpy_array(graph, weight=None).astype(np.int64)
-    return SmallGraph(
-        tuple(map(str, graph.nodes)), matrix
-    ), "characters of Les Misérables who meet (Knuth 1993)"
+        graph = _graph_with_hubs(60)
+        return graph, f"a graph of {len(graph.names)} nodes with hubs, made by a fixed recipe"
+    meetings = networkx.les_miserables_graph()
+    matrix = networkx.to_numpy_array(meetings, weight=None).astype(np.int64)
+    names = tuple(map(str, meetings.nodes))
+    return SmallGraph(names, matrix), f"{len(names)} characters of Les Misérables who meet (Knuth 1993)"
 
 
 def _graph_with_hubs(nodes: int) -> SmallGraph:

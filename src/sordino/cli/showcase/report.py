@@ -33,6 +33,7 @@ td { border-bottom: 1px solid var(--line); }
 .how { display: block; font-size: .82rem; white-space: normal; }
 .number .how { min-width: 8.5rem; }
 td:first-child { min-width: 15rem; }
+.asked { display: block; font-size: .8rem; margin: .3rem 0; overflow-wrap: anywhere; }
 .answer { font-weight: 650; }
 .smaller { color: var(--good); font-weight: 600; } .larger { color: var(--bad); font-weight: 600; }
 .same { color: var(--even); font-weight: 600; }
@@ -59,15 +60,15 @@ def html_report(answers: list[Answer], epsilon: float) -> str:
 <main>
 <h1>Private answers on public data</h1>
 <p>Sordino answers questions under differential privacy with noise that follows the data at hand, not the worst case
-over all data. Each answer below spends ε&nbsp;=&nbsp;{epsilon:g}. Beside its error stands that of the usual mechanism,
-which knows only the global sensitivity, at the same&nbsp;ε.</p>
+over all data. Each answer below spends ε&nbsp;=&nbsp;{epsilon:g}. Beside its error stands that of the usual mechanism
+at the same&nbsp;ε, named in each row.</p>
 <p class="notice">The exact answers and errors are shown because the demo's data are public. On private data they are
 confidential: only the private answer and its guarantee may leave.</p>
 
 <h2>Questions</h2>
 <div class="scroll"><table>
 <thead><tr><th>Question</th><th class="number">Private answer</th><th class="number">Exact</th>
-<th class="number">Error, Sordino</th><th class="number">Error, global sensitivity</th>
+<th class="number">Error, Sordino</th><th class="number">Error, usual mechanism</th>
 <th class="number">Sordino’s error is</th></tr></thead>
 <tbody>
 {_lines(_row(answer) for answer in answers)}
@@ -97,14 +98,16 @@ def _lines(parts: Iterable[str]) -> str:
 
 def _row(answer: Answer) -> str:
     kind = answer.verdict.split()[-1]
+    sql = f'<code class="asked">{escape(answer.sql)}</code>' if answer.sql else ""
     return (
-        f'<tr><td>{escape(answer.question)}<span class="how">{escape(answer.data)}</span></td>'
+        f"<tr><td>{escape(answer.question)}{sql}"
+        f'<span class="how">{escape(answer.data)}</span></td>'
         f'<td class="number answer">{escape(answer.answer)}</td>'
         f'<td class="number">{escape(answer.exact)}</td>'
         f'<td class="number">{answer.shown(answer.error)}<span class="how">{escape(answer.mechanism)}</span>'
         f'<span class="how">({escape(answer.measure)})</span></td>'
         f'<td class="number">{answer.shown(answer.baseline_error)}'
-        f'<span class="how">{escape(answer.baseline)}</span></td>'
+        f'<span class="how">compared with: {escape(answer.baseline)}</span></td>'
         f'<td class="number {kind}">{escape(answer.verdict)}</td></tr>'
     )
 
