@@ -15,6 +15,8 @@ from sordino.sql.question import Measure
 
 _WIDE = exp.DataType.build("DECIMAL(38, 0)")
 _MOST_PERMUTED = 3
+# Sums of larger contributions could leave 64 bits with a number of rows that exists.
+_SMALL_REACH = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +314,8 @@ def _grouped(
 def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
     if measure is None and not weights:
         return exp.Count(this=exp.Star())
+    if measure is not None and not weights and measure.reach <= _SMALL_REACH:
+        return _or_zero(exp.Sum(this=exp.cast(size_of(measure), exp.DataType.Type.BIGINT)))
     factors = [*weights]
     if measure is not None:
         factors.append(size_of(measure))
@@ -319,7 +323,11 @@ def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
     product = exp.cast(factors[0], _WIDE) if len(factors) > 1 or measure is not None else factors[0]
     for factor in factors[1:]:
         product = exp.Mul(this=product, expression=exp.cast(factor, _WIDE))
-    total = exp.Sum(this=product)
+    return _or_zero(exp.Sum(this=product))
+
+
+def _or_zero(total: exp.Expr) -> exp.Expr:
+    """What is summed over no rows is NULL; the type is that of the widest total."""
     return exp.Coalesce(this=total, expressions=[exp.cast(exp.Literal.number(0), _WIDE)])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sordino.sql.analysis.closure import NormalForm, equality_neighbours
 from sordino.sql.analysis.components import Cluster, clusters, independent
-from sordino.sql.analysis.counting import counted, holds_measure, size_of_position
+from sordino.sql.analysis.counting import Rows, counted, holds_measure, size_of_position
 from sordino.sql.analysis.growth import Numbers, added, grown, multiplied, pareto, whole_numbers
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -141,14 +141,16 @@ def _exposure(form: NormalForm, neighbours: Sequence[frozenset[int]], asking: As
         mine = 1
         if any(holds_measure(form, component) for cluster in group for component in cluster.components):
             mine, factor = factor, 1
-        groups.append(Group(form, tuple(_met(form, cluster, asking) for cluster in group), mine))
+        met = tuple(_met(form, cluster, asking, only=len(group) == 1) for cluster in group)
+        groups.append(Group(form, met, mine))
     return Exposure(tuple(groups), factor)
 
 
-def _met(form: NormalForm, cluster: Cluster, asking: Asking) -> Met:
+def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, only: bool) -> Met:
+    """``only``: it is the only one of its group. Then the size of a single position does not matter: n + κ − n."""
     counts, classes = [], []
+    sizes: list[Rows] = []
     positions: list[int] = []
-    sizes: list[int] = []
     alone: list[int | None] = []
     for number, component in enumerate(cluster.components):
         measure = form.measure if holds_measure(form, component) else None
@@ -157,10 +159,14 @@ def _met(form: NormalForm, cluster: Cluster, asking: Asking) -> Met:
         classes.append(keys)
         for position, known in reached(form, component):
             positions.append(position)
-            sizes.append(asking.largest(size_of_position(form, position, known)))
+            sizes.append(size_of_position(form, position, known))
             alone.append(number if len(component) == 1 and measure is None else None)
     place = asking.largest(counts[0]) if len(counts) == 1 else asking.together(counts, classes)
-    return Met(place, len(counts), tuple(positions), tuple(sizes), tuple(alone))
+    if only and len(positions) == 1:
+        return Met(place, 1, tuple(positions), (place,), (0,))
+    return Met(
+        place, len(counts), tuple(positions), tuple(asking.largest(size) for size in sizes), tuple(alone)
+    )
 
 
 def reached(form: NormalForm, component: Sequence[int]) -> list[tuple[int, list[int]]]:
