@@ -51,8 +51,13 @@ def test_the_catalogue_knows_schemas_domains_and_views(shop):
         Column("e", "timestamp"),
         Column("f", "float"),
     )
-    owner.execute("CREATE TABLE w (n numeric(10, 2))")
-    assert engine.catalogue()["w"].columns == (Column("n", "decimal", digits=None),)
+    owner.execute("CREATE TABLE w (n numeric(10, 2), m numeric, k numeric(38, 37), c numeric(5, -3))")
+    assert [(column.type, column.digits, column.scale) for column in engine.catalogue()["w"].columns] == [
+        ("decimal", None, 2),
+        ("decimal", None, None),
+        ("decimal", None, 37),
+        ("decimal", None, None),
+    ]
     owner.execute("INSERT INTO other.u VALUES (1), (2)")
     assert ask(engine, "SELECT sum(n) AS s FROM other.u").to_pydict() == {"s": [3]}
 

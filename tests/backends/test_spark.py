@@ -61,7 +61,8 @@ def test_a_local_frame_is_a_table_and_overflow_is_refused(spark):
 def test_the_catalogue_says_how_many_digits_decimals_have(spark):
     spark.createDataFrame([], "a decimal(15, 2), b double").createOrReplaceTempView("d")
     with connect(spark) as engine:
-        assert [column.digits for column in engine.catalogue()["d"].columns] == [15, None]
+        columns = engine.catalogue()["d"].columns
+        assert [(column.digits, column.scale) for column in columns] == [(15, 2), (None, None)]
     spark.catalog.dropTempView("d")
 
 

@@ -320,8 +320,8 @@ def _catalogue(cursor: duckdb.DuckDBPyConnection, *, own_views: bool) -> dict[st
         base, _, rest = kind.partition("(")
         # Lists end in a bracket, whatever they are lists of.
         known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
-        digits = int(rest.partition(",")[0]) if known == "decimal" else None
-        columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits))
+        digits, scale = map(int, rest[:-1].split(",")) if known == "decimal" else (None, None)
+        columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits, scale))
         if view and not own_views:
             views.add(name)
     return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}

@@ -41,7 +41,10 @@ _CATALOGUE = """
     SELECT n.nspname, c.relname, pg_table_is_visible(c.oid), a.attname,
            CASE WHEN t.typtype = 'e' THEN 'text' WHEN t.typtype = 'd' THEN b.typname ELSE t.typname END,
            NOT (a.attnotnull OR t.typnotnull),
-           c.relkind IN ('v', 'm') OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid)
+           c.relkind IN ('v', 'm') OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid),
+           -- the s of numeric(p, s), 11 bits with a sign
+           CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 AND (a.atttypmod - 4) & 2047 < 1024
+                THEN (a.atttypmod - 4) & 2047 END
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -148,11 +151,13 @@ class PostgreSQLEngine:
             raise _failure("the catalogue cannot be read", error) from None
         columns: dict[str, list[Column]] = {}
         views = set()
-        for schema, table, visible, column, kind, nullable, view in rows:
+        for schema, table, visible, column, kind, nullable, view, scale in rows:
             if "." in schema or "." in table:
                 continue
             name = table if visible else f"{schema}.{table}"
-            columns.setdefault(name, []).append(Column(column, _TYPES.get(kind, "other"), nullable))
+            columns.setdefault(name, []).append(
+                Column(column, _TYPES.get(kind, "other"), nullable, scale=scale)
+            )
             if view:
                 views.add(name)
         return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}

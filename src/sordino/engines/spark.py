@@ -256,8 +256,9 @@ def _table(name: str, frame: Any) -> Table:
     columns = []
     for field in frame.schema.fields:
         kind = field.dataType.simpleString().partition("(")[0]
-        digits = field.dataType.precision if kind == "decimal" else None
-        columns.append(Column(field.name, _TYPES.get(kind, "other"), field.nullable, digits))
+        decimal = field.dataType if kind == "decimal" else None
+        digits, scale = (decimal.precision, decimal.scale) if decimal is not None else (None, None)
+        columns.append(Column(field.name, _TYPES.get(kind, "other"), field.nullable, digits, scale))
     return Table(name, tuple(columns))
 
 

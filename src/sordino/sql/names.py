@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sordino.engines import Table
+from sordino.engines import Column, Table
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.conditions import compared
 from sordino.sql.policy import ColumnPolicy, Policy, match_name, nearest
@@ -186,7 +186,7 @@ class Names:
                 exp.column(name, table=alias, quoted=True),
                 kind,
                 window if kind in NUMBERS else None,
-                _declared_range(known, kind, path),
+                _declared_range(known, column, path),
                 column=(alias, name),
                 digits=column.digits,
             )
@@ -383,12 +383,15 @@ def check_clauses(
             text.refuse(shown, instead, keyword=word, at=select)
 
 
-def _declared_range(known: ColumnPolicy | None, kind: str, path: str) -> Range:
-    if kind not in NUMBERS:
+def _declared_range(known: ColumnPolicy | None, column: Column, path: str) -> Range:
+    """What the policy says, and of the step, if it says nothing, what the type does: both are public."""
+    if column.type not in NUMBERS:
         return Range()
     step = known.granularity if known is not None else None
-    if step is None and kind == "integer":
+    if step is None and column.type == "integer":
         step = Fraction(1)
+    if step is None and column.scale is not None:
+        step = Fraction(1, 10**column.scale)
     low, high = known.bounds if known is not None and known.bounds is not None else (None, None)
     missing = ([] if low is not None else [f"{path}.bounds"]) + (
         [] if step is not None else [f"{path}.granularity"]

@@ -46,11 +46,11 @@ def test_the_catalogue_says_how_many_digits_decimals_have():
     with duckdb.connect() as owner:
         owner.execute("CREATE TABLE t (a DECIMAL(15, 2), b DECIMAL(38, 38), c DOUBLE, d DECIMAL(3, 1)[])")
         columns = connect(owner).catalogue()["t"].columns
-    assert [(column.type, column.digits) for column in columns] == [
-        ("decimal", 15),
-        ("decimal", 38),
-        ("float", None),
-        ("other", None),
+    assert [(column.type, column.digits, column.scale) for column in columns] == [
+        ("decimal", 15, 2),
+        ("decimal", 38, 38),
+        ("float", None, None),
+        ("other", None, None),
     ]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 import random
 from decimal import Decimal
+from fractions import Fraction
 
 import duckdb
 import pytest
 
+from sordino.core import ParameterError
 from sordino.engines import Column, Table, connect
 from sordino.sql.answer import exact_answer, exact_answers
 from sordino.sql.policy import Policy
@@ -102,3 +104,37 @@ def test_the_longest_decimals_are_doubles_and_nothing_is_lost():
             )
             with engine.snapshot() as snapshot:
                 assert exact_answer(snapshot, statement.question((), 0)) == count, text
+
+
+def test_a_type_with_digits_behind_the_point_gives_the_granularity_that_the_policy_leaves_out():
+    policy = Policy.load(
+        {"version": 1, "dataset": "x", "tables": {"t": {"columns": {"n": {"bounds": [0, "7.495"]}}}}}
+    )
+
+    def step(scale):
+        catalogue = {"t": Table("t", (Column("n", "decimal", digits=10, scale=scale),))}
+        statement = read_statement(
+            "SELECT SUM(n) FROM t", policy=policy, catalogue=catalogue, dialect="duckdb"
+        )
+        return statement.measures[0]
+
+    assert (step(2).step, step(2).low, step(2).high) == (Fraction(1, 100), 0, Fraction("7.5"))
+    assert step(0).step == 1
+    with pytest.raises(ParameterError, match=r"declare tables\.t\.columns\.n\.granularity"):
+        step(None)
+    with pytest.raises(ParameterError, match=r"more than 2\^50 steps"):
+        step(30)
+
+
+def test_a_sum_of_decimals_is_exact_to_their_last_digit():
+    policy = Policy.load(
+        {"version": 1, "dataset": "x", "tables": {"t": {"columns": {"n": {"bounds": [0, 9]}}}}}
+    )
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT UNNEST([0.01, 1.07, 12.5, -3, NULL])::DECIMAL(9, 2) AS n")
+    engine = connect(connection)
+    statement = read_statement(
+        "SELECT SUM(n) FROM t", policy=policy, catalogue=engine.catalogue(), dialect="duckdb"
+    )
+    with engine.snapshot() as snapshot:
+        assert exact_answer(snapshot, statement.question((), 0)) == 1 + 107 + 900

@@ -107,7 +107,8 @@ class Expressions:
     def _unknown(self, node: exp.Expr) -> NoReturn:
         text = self.text
         if isinstance(node, exp.Any | exp.All) and node.find(exp.Query) is None:
-            text.refuse(node, "write x IN (literals), or comparisons with AND and OR")
+            word = type(node).__name__.upper()
+            text.refuse(node, "write x IN (literals), or comparisons with AND and OR", keyword=word)
         if isinstance(node, exp.Exists | exp.Subquery | exp.Query | exp.Any | exp.All):
             text.refuse(node, NO_SUB_QUERY, keyword="SELECT")
         if isinstance(node, exp.Parameter | exp.Placeholder):
