@@ -67,6 +67,6 @@ def test_a_session_answers_alike_on_every_engine(request, backend):
             scales = [number["noise_scale"] for number in facts["numbers"]]
             assert SCALES.setdefault(sql, scales) == scales
             assert curator.session("ann").query(sql, 0.5, 1e-5).private
-        with pytest.raises(sd.ParameterError, match="syntax"):
+        with pytest.raises(sd.ParameterError, match="never closed"):
             curator.session("ann").query("SELECT COUNT(* FROM orders", 0.5)
         assert curator.session("ann").budget().spent.loss == 2.5

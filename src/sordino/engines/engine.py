@@ -18,7 +18,7 @@ class Column:
     """A column as the catalogue declares it; ``nullable`` is True unless the engine promises otherwise.
 
     ``digits``: of a decimal, how many each value has at most, before and behind the point together; None where a value
-    may have more than 38, be NaN or infinite. ``scale``: how many digits the type leaves behind the point, so that$
+    may have more than 38, be NaN or infinite. ``scale``: how many digits the type leaves behind the point, so that
     every number is a whole multiple of 10^-scale; None where the type does not say.
     """
 
