@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sql_questions import GRAPH_POLICY, TPCH_POLICY
 
 import sordino as sd
@@ -29,9 +28,8 @@ def resident(kind: str) -> float:
 
 def main(file: str, memory_limit: str) -> None:
     # One connection for both sides: the same threads, the same memory, the same cached pages.
-    config = {"memory_limit": memory_limit} if memory_limit else {}
-    connection = duckdb.connect(file, read_only=True, config=config)
-    engine = connect(connection)
+    engine = connect(Path(file), memory_limit=memory_limit or None)
+    connection = engine._connection
     curator = sd.connect(engine, policy=GRAPH_POLICY if "facebook" in file else TPCH_POLICY)
     session = curator.session("bench")
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlglot import parse_one
-
 from sordino.core import Distance, EngineError, ParameterError, Release, Secret
 from sordino.curator.budgets import Accounts
 from sordino.curator.explain import explanation
@@ -29,7 +27,7 @@ OWNER = "owner"
 class Curator:
     """Data, policy and ledger in one hand: the owner's. Analysts get sessions.
 
-    What a session needs of it (`plan`, `canonical`, `check_reachable`) touches no row.
+    What a session needs of it (`plan`, `check_reachable`) touches no row.
     """
 
     def __init__(
@@ -42,6 +40,7 @@ class Curator:
         self._catalogue: dict[str, Table] = engine.catalogue()
         policy.check(self._catalogue)
         self._accounts = Accounts(ledger, policy)
+        self.policy_digest = _digest(policy)
 
     def session(self, analyst: str) -> Session:
         """Questions of one analyst; the budget is the policy's or the ledger's for that name."""
@@ -85,11 +84,6 @@ class Curator:
                 statement = with_public_keys(statement, snapshot)
         return make_plan(statement, options, self._accounts.distance)
 
-    def canonical(self, plan: AnswerPlan) -> str:
-        """The text of a question without the spaces, brackets and comments that do not matter; literals stay."""
-        dialect = self._engine.dialect
-        return parse_one(plan.statement.text, read=dialect).sql(dialect=dialect, comments=False)
-
     def check_reachable(self) -> None:
         """Before anything is paid for: the engine answers, and has the tables that the policy was checked with."""
         if self._engine.catalogue() != self._catalogue:
@@ -99,16 +93,6 @@ class Curator:
     def distance(self) -> Distance:
         """What all losses are counted per."""
         return self._accounts.distance
-
-    @property
-    def policy_digest(self) -> str:
-        """A short name of the policy's tables: another policy makes another question."""
-        content = json.dumps(
-            {"dataset": self.policy.dataset, "tables": asdict(self.policy)["tables"]},
-            sort_keys=True,
-            default=str,
-        )
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def close(self) -> None:
         """Close what was opened here: the engine unless it was given, the ledger unless it was given."""
@@ -126,6 +110,13 @@ class Curator:
 
     def __repr__(self) -> str:
         return f"Curator({self.policy.dataset!r} on {self._engine.name})"
+
+
+def _digest(policy: Policy) -> str:
+    """A short name of the policy's tables: another policy makes another question."""
+    tables = asdict(policy)["tables"]
+    content = json.dumps({"dataset": policy.dataset, "tables": tables}, sort_keys=True, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def connect(

@@ -87,7 +87,7 @@ class Session:
         plan = self._curator.plan(sql, options)
         accounts = self._curator._accounts
         question = question_key(
-            self._curator.canonical(plan), policy=self._curator.policy_digest, **options.parameters()
+            plan.statement.canonical, policy=self._curator.policy_digest, **options.parameters()
         )
         if reuse and (known := accounts.stored(self.analyst, question)) is not None:
             return _release(known, plan.guarantee)

@@ -45,11 +45,11 @@ _TYPES: dict[str, ColumnType] = {
     "TIMESTAMP WITH TIME ZONE": "timestamp",
 }
 _CATALOGUE = """
-    SELECT c.schema_name, c.table_name, column_name, data_type, is_nullable, view_name IS NOT NULL
-    FROM duckdb_columns() c LEFT JOIN duckdb_views() v
-      ON v.database_name = c.database_name AND v.schema_name = c.schema_name AND v.view_name = c.table_name
-    WHERE NOT c.internal AND c.database_name = current_database()
-    ORDER BY c.schema_name, c.table_name, column_index
+    SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
+    WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
+"""
+_VIEWS = """
+    SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
 """
 # Names, and whether the rows are in a table of DuckDB's own.
 _NAMES = """
@@ -312,8 +312,8 @@ def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
 def _catalogue(cursor: duckdb.DuckDBPyConnection, *, own_views: bool) -> dict[str, Table]:
     """``own_views``: the views are ours, each with the rows of one file."""
     columns: dict[str, list[Column]] = {}
-    views = set()
-    for schema, table, column, kind, nullable, view in cursor.execute(_CATALOGUE).fetchall():
+    views = set() if own_views else {_name(*row) for row in cursor.execute(_VIEWS).fetchall()}
+    for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
         if "." in schema or "." in table:
             continue
         name = _name(schema, table)
@@ -322,8 +322,6 @@ def _catalogue(cursor: duckdb.DuckDBPyConnection, *, own_views: bool) -> dict[st
         known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
         digits, scale = map(int, rest[:-1].split(",")) if known == "decimal" else (None, None)
         columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits, scale))
-        if view and not own_views:
-            views.add(name)
     return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
@@ -23,7 +23,7 @@ def render(expression: exp.Expr, *, dialect: str, tables: Iterable[str]) -> str:
     ``tables`` are the names of the catalogue. A name that is in neither the catalogue nor a WITH clause is refused
     here, because some engines would look for it elsewhere: a file of that name, a variable of the calling program.
     """
-    if not isinstance(expression, exp.Expression):
+    if not isinstance(expression, exp.Expr):
         raise ParameterError(
             f"a query must be a sqlglot expression, got {type(expression).__name__}: "
             "sqlglot.parse_one(text) makes one"
@@ -33,12 +33,14 @@ def render(expression: exp.Expr, *, dialect: str, tables: Iterable[str]) -> str:
         raise UnsupportedError(
             f"{_kind(query)} is refused: an engine is asked SELECT, WITH and UNION queries"
         )
+    known = {name.casefold() for name in tables}
     # From the outermost brackets on: a WITH may stand before them.
-    for node in expression.walk():
+    for node, defined in _walk(expression):
         # Select and Union are DDL and DML nowhere, but sqlglot lets INSERT, CREATE ... stand in a WITH.
         if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
             raise UnsupportedError(f"{_kind(node)} inside a query is refused: snapshots only read")
-    _check_tables(expression, tables)
+        if isinstance(node, exp.Table) and not _is_defined(node, defined):
+            _check_table(node, known, tables)
     return expression.sql(dialect=dialect)
 
 
@@ -56,12 +58,24 @@ def double_literal(value: float) -> exp.Expr:
 
 def tables_read(query: exp.Expr) -> list[exp.Table]:
     """The nodes of a query that name tables of the database; names of WITH clauses, where in scope, are left out."""
-    found = []
+    return [
+        node
+        for node, defined in _walk(query)
+        if isinstance(node, exp.Table) and not _is_defined(node, defined)
+    ]
+
+
+def table_name(table: exp.Table) -> str:
+    """The name as the catalogue writes it: bare, or ``schema.table``."""
+    return f"{table.db}.{table.name}" if table.db else table.name
+
+
+def _walk(query: exp.Expr) -> Iterator[tuple[exp.Expr, frozenset[str]]]:
+    """Every node, with the names that WITH clauses define there."""
     waiting: list[tuple[exp.Expr, frozenset[str]]] = [(query, frozenset())]
     while waiting:
         node, defined = waiting.pop()
-        if isinstance(node, exp.Table) and (node.args.get("db") or node.name not in defined):
-            found.append(node)
+        yield node, defined
         clause = node.args.get("with_")
         if clause is not None:
             names = frozenset(cte.alias for cte in clause.expressions)
@@ -70,26 +84,24 @@ def tables_read(query: exp.Expr) -> list[exp.Table]:
                 waiting.append((cte, before))
                 before |= {cte.alias}
             defined |= names
-        waiting += [(child, defined) for child in node.iter_expressions() if child is not clause]
-    return found
+        for value in node.args.values():
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, exp.Expr) and child is not clause:
+                    waiting.append((child, defined))
 
 
-def table_name(table: exp.Table) -> str:
-    """The name as the catalogue writes it: bare, or ``schema.table``."""
-    return f"{table.db}.{table.name}" if table.db else table.name
+def _is_defined(table: exp.Table, defined: frozenset[str]) -> bool:
+    return not table.args.get("db") and table.name in defined
 
 
-def _check_tables(query: exp.Expr, tables: Iterable[str]) -> None:
-    known = {name.casefold() for name in tables}
-    for table in tables_read(query):
-        source = table.this
-        if isinstance(source, _ROW_SOURCES):
-            continue
-        if not isinstance(source, exp.Identifier) or table.catalog:
-            raise UnsupportedError(f"{table.sql()} in FROM is refused: only tables of the catalogue are read")
-        name = table_name(table)
-        if name.casefold() in known:
-            continue
+def _check_table(table: exp.Table, known: set[str], tables: Iterable[str]) -> None:
+    source = table.this
+    if isinstance(source, _ROW_SOURCES):
+        return
+    if not isinstance(source, exp.Identifier) or table.catalog:
+        raise UnsupportedError(f"{table.sql()} in FROM is refused: only tables of the catalogue are read")
+    name = table_name(table)
+    if name.casefold() not in known:
         names = sorted(tables)
         hint = did_you_mean(name, names, otherwise=f"it has {', '.join(names) or 'no tables'}")
         raise ParameterError(f"there is no table {name!r} in the catalogue: {hint}")

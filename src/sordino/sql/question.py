@@ -125,7 +125,8 @@ class Statement:
     ``questions`` are per group × per measure. ``partitions``: every row of every private table belongs to at most one
     group, *and* the conditions of a group let each group's bounds be computed from that group's rows alone; only then
     may all groups share one budget (parallel composition). ``order``: how the released rows are sorted, by public
-    keys and by released numbers, so it is no part of the questions.
+    keys and by released numbers, so it is no part of the questions. ``canonical``: the text without the spaces,
+    brackets and comments that do not matter; literals stay.
     """
 
     text: str
@@ -135,6 +136,7 @@ class Statement:
     outputs: tuple[Output, ...]
     partitions: bool
     order: tuple[Order, ...] = ()
+    canonical: str = ""
 
     def groups(self) -> list[tuple[Any, ...]]:
         """All combinations of the keys' public values; one empty combination without GROUP BY."""

@@ -43,7 +43,9 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
     """
     try:
         with quietly():
-            return _read(parsed(text, dialect), Text(text, dialect), policy, catalogue)
+            tree = parsed(text, dialect)
+            canonical = tree.sql(dialect=dialect, comments=False)
+            return replace(_read(tree, Text(text, dialect), policy, catalogue), canonical=canonical)
     except RecursionError:
         raise UnsupportedError("the query is nested too deeply: write it flatter") from None
 
