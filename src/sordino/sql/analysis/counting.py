@@ -33,8 +33,8 @@ class Rows:
     links: tuple[Link, ...] = ()
     measure: Measure | None = None
 
-    def select(self, name_of: Callable[[Counted], str]) -> exp.Select:
-        """Columns k0, k1, … and c; ``name_of`` says where the links are counted."""
+    def select(self, source: Source) -> exp.Select:
+        """Columns k0, k1, … and c."""
         alias = _alias(self.table)
         select = exp.select().from_(table_of(self.table, alias), copy=False)
         for place, link in enumerate(self.links):
@@ -42,8 +42,7 @@ class Rows:
                 exp.EQ(this=number(f"k{key}", f"l{place}"), expression=column_of(Cell(alias, column)))
                 for key, column in enumerate(link.columns)
             ]
-            met = table_of(name_of(link.counted), f"l{place}")
-            select.join(met, on=exp.and_(*on, copy=False), copy=False)
+            select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
         weights: list[exp.Expr] = []
         for place, link in enumerate(self.links):
             count = number("c", f"l{place}")
@@ -71,7 +70,7 @@ class Flat:
     keys: tuple[Cell, ...]
     measure: Measure | None = None
 
-    def select(self, name_of: Callable[[Counted], str]) -> exp.Select:
+    def select(self, source: Source) -> exp.Select:
         """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
         between = [part for part in self.conditions if len({cell.alias for cell in part.cells}) != 1]
         used = frozenset(self.keys).union(*(part.cells for part in between))
@@ -83,22 +82,23 @@ class Flat:
         for alias, table in self.tables:
             columns = sorted(cell for cell in used if cell.alias == alias)
             own = [part for part in self.conditions if {cell.alias for cell in part.cells} == {alias}]
-            source: exp.Expr = table_of(table, alias)
+            rows: exp.Expr = table_of(table, alias)
             if len(columns) <= 1:
-                source = _pregrouped(source, columns, own).subquery(
-                    exp.to_identifier(alias, quoted=True), copy=False
-                )
+                grouped = _pregrouped(rows, columns, own)
+                rows = grouped.subquery(exp.Identifier(this=alias, quoted=True), copy=False)
                 weights.append(number("sordino_w", alias))
             else:
                 kept += own
             if alias == self.tables[0][0]:
-                select.from_(source, copy=False)
+                select.from_(rows, copy=False)
             else:
-                select.join(source, join_type="cross", copy=False)
+                select.join(rows, join_type="cross", copy=False)
         return _grouped(select, kept, self.keys, weights, self.measure)
 
 
 Counted = Rows | Flat
+# What stands in FROM for a count, under an alias.
+Source = Callable[[Counted, str], exp.Expr]
 
 
 def counted(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sordino.engines import Snapshot
-from sordino.sql.analysis.counting import Counted, Flat, named, number, table_of
+from sordino.sql.analysis.counting import Counted, Flat, Source, named, number, table_of
 
 Row = tuple[int, ...]
 
@@ -44,21 +45,43 @@ class Asking:
         """One query with rows (place, v0, v1, …), numbers as text since 64 bits might not hold them; None: no need."""
         if not self.found:
             return None
-        names: dict[Counted, str] = {}
+        sources = _Sources(self.found)
         width = max(len(asked.counts) for asked in self.found)
-        first, *others = [_rows(place, asked, width, names) for asked, place in self.found.items()]
+        first, *others = [_rows(place, asked, width, sources) for asked, place in self.found.items()]
         query: exp.Query = exp.union(first, *others, distinct=False, copy=False) if others else first
-        for counted, name in names.items():
-            query.with_(
-                exp.TableAlias(this=exp.Identifier(this=name, quoted=True)),
-                as_=counted.select(names.__getitem__),
-                copy=False,
-            )
+        for name, body in sources.shared.items():
+            alias = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
+            query.with_(alias, as_=body, copy=False)
         return query
 
 
-def _rows(place: int, asked: Asked, width: int, names: dict[Counted, str]) -> exp.Select:
-    sources = [table_of(_name(counted, names), f"s{i}") for i, counted in enumerate(asked.counts)]
+class _Sources:
+    """Counts as items of FROM: those that are used once where they are used, the others in a WITH clause."""
+
+    def __init__(self, found: Iterable[Asked]) -> None:
+        self.shared: dict[str, exp.Select] = {}
+        self._names: dict[Counted, str] = {}
+        self._uses: Counter[Counted] = Counter()
+        waiting = [counted for asked in found for counted in asked.counts]
+        while waiting:
+            counted = waiting.pop()
+            self._uses[counted] += 1
+            if self._uses[counted] == 1 and not isinstance(counted, Flat):
+                waiting += [link.counted for link in counted.links]
+
+    def __call__(self, counted: Counted, alias: str) -> exp.Expr:
+        """Something with the columns of a count, under an alias."""
+        if self._uses[counted] == 1:
+            return counted.select(self).subquery(exp.Identifier(this=alias, quoted=True), copy=False)
+        if counted not in self._names:
+            body = counted.select(self)  # first: it may put others into the clause
+            self._names[counted] = f"sordino_{len(self.shared)}"
+            self.shared[self._names[counted]] = body
+        return table_of(self._names[counted], alias)
+
+
+def _rows(place: int, asked: Asked, width: int, source: Source) -> exp.Select:
+    sources = [source(counted, f"s{i}") for i, counted in enumerate(asked.counts)]
     numbers: list[exp.Expr]
     if len(sources) == 1:
         select = exp.select().from_(sources[0], copy=False)
@@ -77,17 +100,7 @@ def _rows(place: int, asked: Asked, width: int, names: dict[Counted, str]) -> ex
     )
 
 
-def _name(counted: Counted, names: dict[Counted, str]) -> str:
-    """Its name in the WITH clause, after the names of what it is counted from."""
-    if counted not in names:
-        if not isinstance(counted, Flat):
-            for link in counted.links:
-                _name(link.counted, names)
-        names[counted] = f"sordino_{len(names)}"
-    return names[counted]
-
-
-def _vectors(sources: Sequence[exp.Table], classes: Sequence[tuple[int, ...]]) -> exp.Select:
+def _vectors(sources: Sequence[exp.Expr], classes: Sequence[tuple[int, ...]]) -> exp.Select:
     """The counts for the same values of the first's keys; each of the others has some of them."""
     home = {key: f"k{place}" for place, key in enumerate(classes[0])}
     select = exp.select(*(named(number("c", f"s{i}"), f"c{i}") for i in range(len(sources)))).from_(
