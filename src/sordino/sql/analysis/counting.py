@@ -15,6 +15,8 @@ from sordino.sql.question import Measure
 
 _WIDE = exp.DataType.build("DECIMAL(38, 0)")
 _MOST_PERMUTED = 3
+# Tables get names of ours, so that copies of one table are counted alike and no name of theirs meets one of ours.
+_ROWS = "t"
 # Sums of larger contributions could leave 64 bits with a number of rows that exists.
 _SMALL_REACH = 2**20
 
@@ -35,11 +37,10 @@ class Rows:
 
     def select(self, source: Source) -> exp.Select:
         """Columns k0, k1, … and c."""
-        alias = _alias(self.table)
-        select = exp.select().from_(table_of(self.table, alias), copy=False)
+        select = exp.select().from_(table_of(self.table, _ROWS), copy=False)
         for place, link in enumerate(self.links):
             on = [
-                exp.EQ(this=number(f"k{key}", f"l{place}"), expression=column_of(Cell(alias, column)))
+                exp.EQ(this=number(f"k{key}", f"l{place}"), expression=column_of(Cell(_ROWS, column)))
                 for key, column in enumerate(link.columns)
             ]
             select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
@@ -49,7 +50,7 @@ class Rows:
             # A sum of counts of rows fits 64 bits, which is what some engines sum in; a sum of sums may not.
             weights.append(exp.cast(count, _WIDE) if link.counted.links else count)
         return _grouped(
-            select, self.conditions, [Cell(alias, key) for key in self.keys], weights, self.measure
+            select, self.conditions, [Cell(_ROWS, key) for key in self.keys], weights, self.measure
         )
 
 
@@ -185,7 +186,7 @@ def _rows(
             rows, order = _rows(form, parents, child, shared, below)
             links.append(Link(rows, tuple(form.cell(number, position).name for number in order)))
     own = measure if measure is not None and holds_measure(form, (position,)) else None
-    names = {occurrence.alias: _alias(occurrence.table)}
+    names = {occurrence.alias: _ROWS}
     keys = sorted((form.cell(number, position).name, number) for number in classes)
     found = Rows(
         occurrence.table,
@@ -225,10 +226,7 @@ def _flat_in(
 ) -> tuple[Flat, tuple[int, ...]]:
     occurrences = [form.occurrences[j] for j in order]
     tables = [occurrence.table for occurrence in occurrences]
-    written = [
-        _alias(table) if tables.count(table) == 1 else f"{_alias(table)}_{place}"
-        for place, table in enumerate(tables)
-    ]
+    written = [f"{_ROWS}{place}" for place in range(len(tables))]
     names = {occurrence.alias: alias for occurrence, alias in zip(occurrences, written, strict=True)}
     keys = []
     for number in classes:
@@ -256,10 +254,6 @@ def _renamed(measure: Measure | None, names: dict[str, str]) -> Measure | None:
         cell = cell_of(column)
         column.replace(column_of(Cell(names.get(cell.alias, cell.alias), cell.name)))
     return replace(measure, value=holder.this)
-
-
-def _alias(table: str) -> str:
-    return table.rpartition(".")[2]
 
 
 def table_of(table: str, alias: str) -> exp.Table:

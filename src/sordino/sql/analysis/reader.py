@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import pyarrow as pa
 from sqlglot import exp
@@ -62,9 +63,12 @@ class _Sources:
         self.shared: dict[str, exp.Select] = {}
         self._names: dict[Counted, str] = {}
         self._uses: Counter[Counted] = Counter()
+        self._taken: set[str] = set()
         waiting = [counted for asked in found for counted in asked.counts]
         while waiting:
             counted = waiting.pop()
+            tables = [table for _, table in counted.tables] if isinstance(counted, Flat) else [counted.table]
+            self._taken |= {table.rpartition(".")[2].casefold() for table in tables}
             self._uses[counted] += 1
             if self._uses[counted] == 1 and not isinstance(counted, Flat):
                 waiting += [link.counted for link in counted.links]
@@ -75,8 +79,9 @@ class _Sources:
             return counted.select(self).subquery(exp.Identifier(this=alias, quoted=True), copy=False)
         if counted not in self._names:
             body = counted.select(self)  # first: it may put others into the clause
-            self._names[counted] = f"sordino_{len(self.shared)}"
-            self.shared[self._names[counted]] = body
+            name = next(n for i in count() if (n := f"sordino_{i}") not in self._taken)
+            self._taken.add(name)
+            self._names[counted], self.shared[name] = name, body
         return table_of(self._names[counted], alias)
 
 

@@ -83,6 +83,24 @@ def test_a_chain_is_counted_from_its_leaves_and_counts_are_shared():
     assert text.count(" AS (SELECT") == 2
 
 
+def test_tables_may_be_called_like_our_own_names():
+    import pyarrow as pa
+
+    rows = {"a": [1, 1, 2, None], "b": [10, 20, 30, 30]}
+    odd = {"x": "sordino_0", "y": "t", "z": "s0", "w": "l0"}
+    plain = {alias: f"table_{alias}" for alias in odd}
+    conditions = ("x.a = y.a", "y.b = z.b", "z.a = w.a")
+    found = []
+    for names in (odd, plain):
+        with (
+            connect({name: pa.table(rows) for name in names.values()}) as opened,
+            opened.snapshot() as snapshot,
+        ):
+            asked = question([f"{alias} {name}" for alias, name in names.items()], *conditions)
+            found.append(analyse(asked, snapshot, beta=0.5))
+    assert [found[0].per_table[odd[a]] for a in odd] == [found[1].per_table[plain[a]] for a in odd]
+
+
 @pytest.mark.parametrize(
     ("asked", "options", "kind", "message"),
     [
