@@ -21,6 +21,7 @@ from sordino.engines import connect
 from sordino.sql.analysis import analyse, plan
 from sordino.sql.analysis.patterns import Met, non_empty_subsets
 from sordino.sql.analysis.steps import Steps
+from tests.exact.sql.shapes import CUBE, NO_TRIANGLE, PATH, TRIANGLE, VALUES, E, T, equal
 from tests.oracles.join_questions import question_of
 from tests.oracles.joins import (
     And,
@@ -35,7 +36,8 @@ from tests.oracles.joins import (
     inadmissible_pair,
     unsmooth_pair,
 )
-from tests.oracles.sql_bounds import ElasticBounds, OrderedBounds, ResidualBounds
+from tests.oracles.ordered_bounds import OrderedBounds
+from tests.oracles.sql_bounds import ElasticBounds, ResidualBounds
 from tests.oracles.sql_cases import random_query, random_walk
 from tests.oracles.sqlite_engine import SQLiteSnapshot
 
@@ -213,22 +215,7 @@ def test_duckdb_gives_the_same_bounds_as_sqlite():
 # --- numbers of the specification ------------------------------------------------------------------------------------
 
 
-def equal(left, right):
-    (a, x), (b, y) = left.split("."), right.split(".")
-    return Compare("=", Column(a, x), Column(b, y))
-
-
-VALUES = (0, 1, 2)
-TRIANGLE = JoinQuery(
-    (Table("R", ("a", "b"), VALUES), Table("S", ("a", "c"), VALUES), Table("U", ("b", "c"), VALUES)),
-    (("r", "R"), ("s", "S"), ("u", "U")),
-    And((equal("r.a", "s.a"), equal("r.b", "u.b"), equal("s.c", "u.c"))),
-)
-T = Table("T", ("a",), (0, 1))
 SQUARE = JoinQuery((T,), (("x", "T"), ("y", "T")))
-CUBE = JoinQuery((T,), (("x", "T"), ("y", "T"), ("z", "T")))
-E = Table("E", ("a", "b"), VALUES)
-PATH = JoinQuery((E,), (("e", "E"), ("f", "E")), And((equal("e.b", "f.a"),)))
 
 
 def analysed(query, database, *, beta, analyses=("patterns",)):
@@ -323,7 +310,6 @@ def problems(query, databases, *, analyses=("patterns",), change=lambda sequence
     return found
 
 
-NO_TRIANGLE = {"R": Counter(), "S": Counter({(1, 0): 20}), "U": Counter({(1, 1): 20})}
 EDGES = {"E": Counter({(1, 0): 1, (1, 1): 2})}
 
 
