@@ -14,6 +14,7 @@ from sordino.sql.policy import Policy
 from sordino.sql.read import read_statement, with_public_keys
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table
+from ..unit.sql.writer import Columns, Writer
 
 # Stands in the rows only: a message that holds it came from data.
 MARK = "zqxj"
@@ -39,9 +40,14 @@ WIDE = f"""
         '0.00000000000000000000000000000000000001', '٣', NULL, NULL, 'infinity', 'infinity', NULL, NULL, NULL, NULL);
     INSERT INTO w (f4, f8, d, t, s) VALUES ('3e38', '1.7e308', '-infinity', '-infinity', '12');
 """
-NUMBERS = ["i1", "i2", "i4", "i8", "i16", "u8", "f4", "f8", "n1", "n2", "n3"]
-LITERALS = ["0", "1", "-1", "0.1", "2.5e10", "1e-60", "9223372036854775807", "9223372036854775808",
-            "99999999999999999999999",             "1e99", "-1e99", "NULL"]  # fmt: skip
+COLUMNS = Columns(
+    numbers=("i1", "i2", "i4", "i8", "i16", "u8", "f4", "f8", "n1", "n2", "n3"),
+    whole=("i1", "i2", "i4", "i8", "i16", "u8"),
+    texts=("s", "e"),
+    days=("d", "t", "ts", "tn"),
+    flags=("b",),
+    odd=("l", "j"),
+)
 HOSTILE = [
     "SELECT COUNT(*) FROM w; DROP TABLE w",
     "SELECT COUNT(*) FROM read_csv('/etc/passwd')",
@@ -124,7 +130,7 @@ def engine():
 
 @pytest.fixture(scope="module")
 def policy():
-    columns = {name: {"bounds": [-50, 100], "granularity": 1} for name in NUMBERS}
+    columns = {name: {"bounds": [-50, 100], "granularity": 1} for name in COLUMNS.numbers}
     columns |= {"s": {"domain": ["", "a"]}, "b": {"domain": [True, False]}}
     return Policy.load(POLICY | {"tables": POLICY["tables"] | {"w": {"columns": columns}}})
 
@@ -148,71 +154,6 @@ def ask(engine, policy, text):
     return True
 
 
-class Writer:
-    """Random expressions over the wide table, mostly well typed."""
-
-    def __init__(self, draw):
-        self.draw = draw
-
-    def number(self, depth):
-        d = self.draw
-        if depth <= 0 or d.random() < 0.2:
-            return d.choice(NUMBERS + NUMBERS + LITERALS)
-        a, b = (self.number(depth - 1) for _ in range(2))
-        return d.choice(
-            [
-                f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {b})", f"(-{a})", f"ABS({a})",
-                f"COALESCE({a}, {b})", f"NULLIF({a}, {b})", f"GREATEST({a}, {b})", f"LEAST({a}, {b})",
-                f"CASE WHEN {self.truth(depth - 1)} THEN {a} ELSE {b} END", f"CAST({self.text(depth - 1)} AS BIGINT)",
-                f"CAST({self.text(depth - 1)} AS DOUBLE)", f"CAST({a} AS DOUBLE)", f"LENGTH({self.text(depth - 1)})",
-                f"({d.choice(NUMBERS[:6])} % 7)",
-                f"EXTRACT({d.choice(['year', 'month', 'day'])} FROM {self.day(depth - 1)})",
-                f"CAST({self.truth(depth - 1)} AS BIGINT)",
-            ]
-        )  # fmt: skip
-
-    def text(self, depth):
-        d = self.draw
-        if depth <= 0 or d.random() < 0.4:
-            return d.choice(["s", "e", "'a'", "''", "'2024-02-29'", "'12'", "NULL", "'é'"])
-        a, b = (self.text(depth - 1) for _ in range(2))
-        return d.choice([f"LOWER({a})", f"UPPER({a})", f"({a} || {b})", f"SUBSTRING({a}, 1, 2)", f"COALESCE({a}, {b})",
-                         f"CAST({d.choice(NUMBERS[:6])} AS TEXT)", f"NULLIF({a}, {b})"])  # fmt: skip
-
-    def day(self, depth):
-        d = self.draw
-        a = d.choice(["d", "t", "ts", "tn", "DATE '2024-02-29'", "TIMESTAMP '2024-02-29 00:00:00'"])
-        if depth <= 0 or d.random() < 0.6:
-            return a
-        return d.choice([f"CAST({a} AS DATE)", f"CAST({a} AS TIMESTAMP)", f"CAST({self.text(depth - 1)} AS DATE)",
-                         f"COALESCE({a}, d)"])  # fmt: skip
-
-    def truth(self, depth):
-        d = self.draw
-        if depth <= 0 or d.random() < 0.1:
-            return d.choice(["b", "TRUE", "FALSE", "NULL", "i1 > 0", "l IS NULL", "j IS NOT NULL"])
-        sort = d.choice([self.number, self.text, self.day])
-        x, y, z = (sort(depth - 1) for _ in range(3))
-        p, q = (self.truth(depth - 1) for _ in range(2))
-        sign = (
-            d.choice(["=", "<>", "<", ">=", "IS DISTINCT FROM"])
-            if sort != self.text
-            else d.choice(["=", "<>", "LIKE"])
-        )
-        return d.choice([f"{x} {sign} {y}", f"({p} AND {q})", f"({p} OR {q})", f"(NOT {p})", f"{x} IS NULL",
-                         f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE",
-                         f"({p}) = ({q})"])  # fmt: skip
-
-    def statement(self):
-        d = self.draw
-        depth = d.randint(1, 4)
-        head = d.choice(["COUNT(*)", f"COUNT({self.number(depth)})", f"SUM({self.number(2)})", f"AVG({self.number(1)})",
-                         f"SUM(LEAST(GREATEST({self.number(depth)}, -5), 5))",
-                         f"COUNT({self.text(2)}), COUNT({self.day(2)})"])  # fmt: skip
-        key, group = d.choice([("", ""), ("", ""), ("s, ", " GROUP BY s"), ("b, s, ", " GROUP BY b, s")])
-        return f"SELECT {key}{head} FROM w WHERE {self.truth(depth)}{group}"
-
-
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_are_refused_or_answered(engine, policy, text):
     ask(engine, policy, text)
@@ -220,7 +161,7 @@ def test_hostile_texts_are_refused_or_answered(engine, policy, text):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_expressions_over_extreme_values_are_refused_or_answered(engine, policy, seed):
-    writer = Writer(random.Random(seed))
+    writer = Writer(random.Random(seed), COLUMNS)
     answered = 0
     for _ in range(ROUNDS // 4):
         text = writer.statement()

@@ -68,7 +68,7 @@ def root(
     sensitivity), not the worst case over all data. Every answer comes with
     its guarantee.
 
-    [bold]SQL over a database or a folder of files[/bold]
+    [bold]Examples: SQL over a database or a folder of files[/bold]
 
     \b
       sordino policy init shop/ -o policy.yaml      then declare in it what
@@ -79,7 +79,7 @@ def root(
           -e 0.5                                    for the owner only
       sordino ledger show shop.ledger               what is spent and left
 
-    [bold]More examples[/bold]
+    [bold]Other examples[/bold]
 
     \b
       sordino demo            private answers on public data, and a report
