@@ -82,7 +82,7 @@ class Writer:
         d = self.draw
         if depth <= 0 or d.random() < 0.1:
             return d.choice([*self.columns.flags, "TRUE", "FALSE", "NULL", f"{self.columns.whole[0]} > 0",
-                             *(f"{name} IS NULL" for name in self.columns.odd)])  # fmt: skip
+                             *(f"{name} IS {d.choice(['', 'NOT '])}NULL" for name in self.columns.odd)])  # fmt: skip
         sort = d.choice([self.number, self.text, self.day])
         x, y, z = (sort(depth - 1) for _ in range(3))
         p, q = (self.truth(depth - 1) for _ in range(2))
@@ -92,7 +92,7 @@ class Writer:
             else d.choice(["=", "<>", "LIKE"])
         )
         return d.choice([f"{x} {sign} {y}", f"({p} AND {q})", f"({p} OR {q})", f"(NOT {p})", f"{x} IS NULL",
-                         f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE",
+                         f"{x} IS NOT NULL", f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE",
                          f"({p}) = ({q})"])  # fmt: skip
 
     def measure(self) -> str:

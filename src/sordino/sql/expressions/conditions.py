@@ -43,13 +43,15 @@ def _is(read: Expressions, node: exp.Is) -> Value:
         operand = (
             exp.cast(exp.null(), exp.DataType.Type.BOOLEAN) if inner.kind == "null" else inner.expression
         )
-        return boolean(exp.Is(this=bracketed(operand), expression=exp.null()))
-    if isinstance(node.expression, exp.Boolean):
-        truth = read.condition(node.this)
-        return boolean(exp.Is(this=bracketed(truth), expression=node.expression.copy()))
-    read.text.refuse(
-        node, "IS [NOT] NULL, TRUE, FALSE and IS [NOT] DISTINCT FROM are understood", keyword="IS"
-    )
+        same = exp.Is(this=bracketed(operand), expression=exp.null())
+    elif isinstance(node.expression, exp.Boolean):
+        same = exp.Is(this=bracketed(read.condition(node.this)), expression=node.expression.copy())
+    else:
+        read.text.refuse(
+            node, "IS [NOT] NULL, TRUE, FALSE and IS [NOT] DISTINCT FROM are understood", keyword="IS"
+        )
+    # Some dialects keep IS NOT NULL in one node.
+    return boolean(exp.Not(this=exp.Paren(this=same)) if node.args.get("negate") else same)
 
 
 def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Value:
@@ -133,7 +135,7 @@ RULES: Rules = {
     exp.And: (_and, PLAIN),
     exp.Or: (_or, PLAIN),
     exp.Not: (_not, PLAIN),
-    exp.Is: (_is, PLAIN),
+    exp.Is: (_is, ("this", "expression", "negate")),
     **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), (_distinct, PLAIN)),
     **dict.fromkeys(_COMPARISONS, (_compare, PLAIN)),
     exp.Between: (_between, ("this", "low", "high")),
