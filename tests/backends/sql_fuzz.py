@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from random import Random
+from typing import NoReturn
 
 import pyarrow as pa
 import pytest
 
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import connect
-from sordino.sql.analysis import Reader, plans
+from sordino.sql.analysis import Reader, plan, plans
 from sordino.sql.answer import exact_answer, exact_answers
 from sordino.sql.policy import Policy
 from sordino.sql.read import read_statement
@@ -119,12 +120,9 @@ class Fuzz:
         }
         texts = [text for text, statement in read.items() if statement is not None]
         answers = {}
-        with self.engine.snapshot() as snapshot:
-            for start in range(0, len(texts), size):
-                some = texts[start : start + size]
-                answers |= zip(
-                    some, answered_together(snapshot, {text: read[text] for text in some}), strict=True
-                )
+        for start in range(0, len(texts), size):
+            some = texts[start : start + size]
+            answers |= answered_together(self.engine, {text: read[text] for text in some})
         return answers
 
     def joins(self, seed, rounds):
@@ -132,31 +130,37 @@ class Fuzz:
         draw = Random(seed)
         texts = [join(draw, {"w": self.wide, "c": SAME}, draw.choice([2, 2, 3])) for _ in range(rounds)]
         read = {text: statement for text in texts if (statement := self.read(text)) is not None}
-        prepared = plans([statement.question((), 0) for statement in read.values()])
-        readers = {}
-        with self.engine.snapshot() as snapshot:
-            for text, plan in zip(read, prepared, strict=True):
-                with told(text):
+        questions = {text: statement.question((), 0) for text, statement in read.items()}
+        try:
+            with self.engine.snapshot() as snapshot:
+                readers = {}
+                for text, prepared in zip(questions, plans(list(questions.values())), strict=True):
                     # Several questions share a statement.
-                    key = id(plan.statement)
-                    readers[key] = readers.get(key) or Reader(snapshot, plan.statement)
-                    assert plan.bound(readers[key], beta=0.5).at(0.5) >= 0, text
+                    key = id(prepared.statement)
+                    readers[key] = readers.get(key) or Reader(snapshot, prepared.statement)
+                    assert prepared.bound(readers[key], beta=0.5).at(0.5) >= 0, text
+        except EngineError:
+            blame(self.engine, questions, lambda snapshot, asked: plan(asked).read(snapshot, beta=0.5))
         return len(read)
 
 
-def answered_together(snapshot, read):
-    """The first aggregate of each statement, all from one statement."""
+def answered_together(engine, read):
+    """The first aggregate of each statement, all from one statement, by text."""
     measures = tuple(statement.measures[0] for statement in read.values())
     whole = replace(next(iter(read.values())), measures=measures)
     try:
-        return exact_answers(snapshot, whole)[()]
+        with engine.snapshot() as snapshot:
+            return dict(zip(read, exact_answers(snapshot, whole)[()], strict=True))
     except EngineError:
-        pass
-    # One by one, to tell which.
-    for text, statement in read.items():
-        with told(text):
-            exact_answers(snapshot, statement)
-    pytest.fail(f"together they raise, alone they do not: {list(read)}")
+        blame(engine, read, exact_answers)
+
+
+def blame(engine, asked, ask) -> NoReturn:
+    """Ask one by one what raised together, each in a snapshot of its own: an error may end a transaction."""
+    for text, question in asked.items():
+        with told(text), engine.snapshot() as snapshot:
+            ask(snapshot, question)
+    pytest.fail(f"together they raise, alone they do not: {list(asked)}")
 
 
 @contextmanager
@@ -170,7 +174,7 @@ def told(text):
 
 def duckdb_answers(texts, policy):
     """The same aggregates of ``c`` on DuckDB."""
-    with connect({"c": same_values()}) as engine, engine.snapshot() as snapshot:
+    with connect({"c": same_values()}) as engine:
         catalogue = engine.catalogue()
         read = {
             text: read_statement(
@@ -178,4 +182,4 @@ def duckdb_answers(texts, policy):
             )
             for text in texts
         }
-        return dict(zip(texts, answered_together(snapshot, read), strict=True))
+        return answered_together(engine, read)
