@@ -10,10 +10,10 @@ from .sql_fuzz import MARK, Fuzz, duckdb_answers, same_values
 WIDE = Columns(
     numbers=("i2", "i4", "i8", "n", "n38", "f4", "f8"),
     whole=("i2", "i4", "i8"),
-    texts=("s", "v", "p"),
+    texts=("s", "v", "p", "e"),
     days=("d", "t", "z"),
     flags=("b",),
-    odd=("e", "j", "l"),
+    odd=("j", "l"),
 )
 TABLES = f"""
     CREATE TYPE colour AS ENUM ('red', '{MARK}');

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sordino.core import EngineError, ParameterError
 from sordino.engines import files as tables_of
 from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import render, table_name, tables_read
+from sordino.engines.query import read_through, render
 from sordino.engines.result import normalised
 
 _TYPES: dict[str, ColumnType] = {
@@ -188,7 +188,12 @@ class DuckDBSnapshot:
     ) -> None:
         self._cursor = cursor
         self._tables = tables
-        self._veiled = {name.casefold(): table for name, table in veiled.items()}
+        # Every float goes through TRY, which has no statistics.
+        self._veiled = {
+            name.casefold(): [_veiled(column) for column in table.columns]
+            for name, table in veiled.items()
+            if any(column.type == "float" for column in table.columns)
+        }
         self._paths = paths
         self._before = before
 
@@ -196,7 +201,7 @@ class DuckDBSnapshot:
         """Render, run and fetch one query."""
         sql = render(expression, dialect=DuckDBEngine.dialect, tables=self._tables)
         if self._veiled:
-            sql = self._behind_veils(expression).sql(dialect=DuckDBEngine.dialect)
+            sql = read_through(expression, self._veiled).sql(dialect=DuckDBEngine.dialect)
         try:
             answer = self._cursor.sql(sql).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as error:
@@ -204,18 +209,6 @@ class DuckDBSnapshot:
             raise _failure("DuckDB cannot answer the query", error) from None
         _check_unchanged(self._paths, self._before)
         return normalised(answer)
-
-    def _behind_veils(self, expression: exp.Expr) -> exp.Expr:
-        """The query over SELECTs in which every float goes through TRY, which has no statistics."""
-        query = expression.copy()
-        for place in tables_read(query):
-            table = self._veiled.get(table_name(place).casefold())
-            if table is not None and any(column.type == "float" for column in table.columns):
-                source = exp.Table(this=place.this.copy(), db=place.args.get("db"))
-                columns = [_veiled(column) for column in table.columns]
-                name = exp.to_identifier(place.alias_or_name, quoted=True)
-                place.replace(exp.select(*columns).from_(source).subquery(name))
-        return query
 
 
 def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:

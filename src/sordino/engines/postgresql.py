@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from types import TracebackType
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sordino.core import EngineError, MissingExtraError, ParameterError, Secret
 from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import render
+from sordino.engines.query import read_through, render
 from sordino.engines.result import normalised
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _CATALOGUE = """
            CASE WHEN t.typtype = 'e' THEN 'text' WHEN t.typtype = 'd' THEN b.typname ELSE t.typname END,
            NOT (a.attnotnull OR t.typnotnull),
            c.relkind IN ('v', 'm') OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid),
+           t.typtype = 'e',
            -- the s of numeric(p, s), 11 bits with a sign
            CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 AND (a.atttypmod - 4) & 2047 < 1024
                 THEN (a.atttypmod - 4) & 2047 END
@@ -86,7 +87,7 @@ class PostgreSQLEngine:
     def catalogue(self) -> dict[str, Table]:
         """Tables that the user may read; outside the search path named ``schema.table``."""
         with self._connection() as connection:
-            return self._catalogue(connection)
+            return self._catalogue(connection)[0]
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgreSQLSnapshot]:
@@ -98,7 +99,7 @@ class PostgreSQLEngine:
             except self._psycopg.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
             # PostgreSQL takes its snapshot at the first query, not at BEGIN; the catalogue is one.
-            yield PostgreSQLSnapshot(connection, self._psycopg, frozenset(self._catalogue(connection)))
+            yield PostgreSQLSnapshot(connection, self._psycopg, *self._catalogue(connection))
         finally:
             connection.close()
 
@@ -144,14 +145,15 @@ class PostgreSQLEngine:
         host, port = parts.get("host", "localhost"), parts.get("port", 5432)
         return f"at {host}:{port} (database {parts.get('dbname', 'default')}, user {parts.get('user', 'default')})"
 
-    def _catalogue(self, connection: Any) -> dict[str, Table]:
+    def _catalogue(self, connection: Any) -> tuple[dict[str, Table], set[tuple[str, str]]]:
+        """The tables, and which columns of which are enumerations."""
         try:
             rows = connection.execute(_CATALOGUE).fetchall()
         except self._psycopg.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
         columns: dict[str, list[Column]] = {}
-        views = set()
-        for schema, table, visible, column, kind, nullable, view, scale in rows:
+        views, enums = set(), set()
+        for schema, table, visible, column, kind, nullable, view, enum, scale in rows:
             if "." in schema or "." in table:
                 continue
             name = table if visible else f"{schema}.{table}"
@@ -160,16 +162,29 @@ class PostgreSQLEngine:
             )
             if view:
                 views.add(name)
-        return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}
+            if enum:
+                enums.add((name, column))
+        return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}, enums
 
 
 class PostgreSQLSnapshot:
-    """One transaction."""
+    """One transaction.
 
-    def __init__(self, connection: Any, psycopg: Any, tables: frozenset[str]) -> None:
+    ``enums``: columns that are read as text. By themselves they raise when they are compared with what is none of their
+    labels, and have none of text's functions.
+    """
+
+    def __init__(
+        self, connection: Any, psycopg: Any, tables: Mapping[str, Table], enums: set[tuple[str, str]]
+    ) -> None:
         self._connection = connection
         self._psycopg = psycopg
-        self._tables = tables
+        self._tables = frozenset(tables)
+        self._as_text = {
+            name.casefold(): [_as_text(column.name, (name, column.name) in enums) for column in table.columns]
+            for name, table in tables.items()
+            if any(owner == name for owner, _ in enums)
+        }
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Render, run and fetch one query.
@@ -178,6 +193,8 @@ class PostgreSQLSnapshot:
         digits, which PostgreSQL derives from the columns' types.
         """
         sql = render(expression, dialect=PostgreSQLEngine.dialect, tables=self._tables)
+        if self._as_text:
+            sql = read_through(expression, self._as_text).sql(dialect=PostgreSQLEngine.dialect)
         try:
             with self._connection.cursor() as cursor:
                 # No parameters are passed, so that psycopg leaves every % of the query alone.
@@ -194,6 +211,11 @@ def open_url(url: str, resources: Resources) -> PostgreSQLEngine:
     """The engine of a ``postgresql://`` URL."""
     resources.refuse("a PostgreSQL server")
     return PostgreSQLEngine(url)
+
+
+def _as_text(name: str, enum: bool) -> exp.Expr:
+    plain = exp.column(name, quoted=True)
+    return exp.alias_(exp.cast(plain, exp.DataType.Type.TEXT), name, quoted=True) if enum else plain
 
 
 def _driver() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -63,6 +63,18 @@ def tables_read(query: exp.Expr) -> list[exp.Table]:
         for node, defined in _walk(query)
         if isinstance(node, exp.Table) and not _is_defined(node, defined)
     ]
+
+
+def read_through(query: exp.Expr, columns: Mapping[str, Sequence[exp.Expr]]) -> exp.Expr:
+    """The query with some tables replaced by SELECTs of these expressions over them; names in lower case."""
+    changed = query.copy()
+    for place in tables_read(changed):
+        found = columns.get(table_name(place).casefold())
+        if found is not None:
+            source = exp.Table(this=place.this.copy(), db=place.args.get("db"))
+            name = exp.to_identifier(place.alias_or_name, quoted=True)
+            place.replace(exp.select(*found).from_(source).subquery(name))
+    return changed
 
 
 def table_name(table: exp.Table) -> str:
