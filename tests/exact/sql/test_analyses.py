@@ -178,6 +178,30 @@ def test_bounds_equal_the_reference_where_conditions_are_equalities():
         assert equal[name] >= 0.7 * compared[name], (name, equal, compared)
 
 
+def test_counting_from_the_leaves_gives_what_the_whole_join_gives(monkeypatch):
+    rng = np.random.default_rng(145)
+    trees = 0
+    for query in private_queries(rng, 120, most_occurrences=4):
+        if len(query.occurrences) < 3:
+            continue
+        snapshot = SQLiteSnapshot(query)
+        prepared = plan(question_of(query), analyses=EVERY, most_joined=8)
+        with monkeypatch.context() as patched:
+            patched.setattr("sordino.sql.analysis.counting._tree", _no_tree)
+            flat = plan(question_of(query), analyses=EVERY, most_joined=8)
+        trees += prepared.statement is not None and prepared.statement.sql() != flat.statement.sql()
+        for _, database in random_walk(rng, query, 2):
+            leaves, whole = (one.read(snapshot.fill(database), beta=BETA) for one in (prepared, flat))
+            assert leaves.per_table == whole.per_table, query.sql()
+        snapshot.close()
+    assert trees > 20
+
+
+def _no_tree(form, positions, classes, measure):
+    """One table is a tree by itself; joins are not."""
+    return {positions[0]: None} if len(positions) == 1 else None
+
+
 def test_following_fewer_distances_changes_nothing():
     rng = np.random.default_rng(150)
     for query in private_queries(rng, 25):
