@@ -115,24 +115,30 @@ class DuckDBEngine:
         try:
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-                # A DuckDB transaction begins at its first statement; asking for the names is one.
-                stored = {
-                    _name(schema, table): own
-                    for schema, table, own in cursor.execute(_NAMES).fetchall()
-                    if "." not in schema and "." not in table
-                }
-                veiled = {}
-                if not self._owned and not all(stored.values()):
-                    tables = _catalogue(cursor, own_views=False)
-                    veiled = {
-                        name: tables[name] for name, own in stored.items() if not own and name in tables
-                    }
+                names, veiled = self._names(cursor)
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            yield DuckDBSnapshot(cursor, frozenset(stored), veiled, self._paths, before)
+            yield DuckDBSnapshot(cursor, names, veiled, self._paths, before)
             _check_unchanged(self._paths, before)
         finally:
             cursor.close()
+
+    def _names(self, cursor: duckdb.DuckDBPyConnection) -> tuple[frozenset[str], dict[str, Table]]:
+        """The tables of a snapshot, and those whose floats are hidden from the planner."""
+        if self._owned:  # nobody can write to it
+            return frozenset(self.catalogue()), {}
+        # A DuckDB transaction begins at its first statement; this is one.
+        stored = {
+            _name(schema, table): own
+            for schema, table, own in cursor.execute(_NAMES).fetchall()
+            if "." not in schema and "." not in table
+        }
+        if all(stored.values()):
+            return frozenset(stored), {}
+        tables = _catalogue(cursor, own_views=False)
+        return frozenset(stored), {
+            name: tables[name] for name, own in stored.items() if not own and name in tables
+        }
 
     def lines_and_rows(self, table: str) -> tuple[int, int] | None:
         """Of a table that is a CSV file."""
