@@ -425,6 +425,39 @@ def test_one_per_cent_less_is_refused():
     assert problems(PATH, [EDGES], change=lambda sequence: [0.99 * value for value in sequence])
 
 
+PAIR = JoinQuery(
+    (Table("R", ("a",), VALUES), Table("S", ("a",), VALUES)),
+    (("r", "R"), ("s", "S")),
+    And((equal("r.a", "s.a"),)),
+)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_bound_one_step_too_small_is_refused_for_every_analysis(name):
+    databases = [{"R": Counter({(0,): 2, (1,): 1}), "S": Counter({(0,): 3, (2,): 1})}]
+    assert problems(PAIR, databases, analyses=(name,)) == []
+    for change in (lambda b: [x - 1 for x in b], lambda b: [x / 2 for x in b], lambda b: [b[0], *b[:-1]]):
+        assert problems(PAIR, databases, analyses=(name,), change=change)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("conditions", [("r.a = s.a", "r.a = u.a"), ("r.a = s.a", "s.b = u.a")])
+def test_a_constant_that_is_summed_belongs_to_no_table(name, conditions):
+    tables = (Table("R", ("a",), (0, 1)), Table("S", ("a", "b"), (0, 1)), Table("U", ("a",), (0, 1)))
+    query = JoinQuery(
+        tables,
+        (("r", "R"), ("s", "S"), ("u", "U")),
+        And(tuple(equal(*condition.split(" = ")) for condition in conditions)),
+        aggregate=Sum((), 3, 0, 3),
+    )
+    databases = [
+        {"R": Counter({(0,): 1}), "S": Counter({(0, 0): s}), "U": Counter({(0,): u})}
+        for s in (0, 1, 2)
+        for u in (0, 1, 2)
+    ]
+    assert problems(query, databases, analyses=(name,)) == []
+
+
 def test_the_bound_of_one_table_is_its_reach_over_its_weight_and_nothing_is_asked():
     table = Table("T", ("a",), VALUES, weight=2)
     query = JoinQuery((table,), (("t", "T"),), aggregate=Sum(((1, Column("t", "a")),), 0, -3, 2))

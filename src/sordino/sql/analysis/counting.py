@@ -40,13 +40,13 @@ class Rows:
         select = exp.select().from_(table_of(self.table, _ROWS), copy=False)
         for place, link in enumerate(self.links):
             on = [
-                exp.EQ(this=number(f"k{key}", f"l{place}"), expression=column_of(Cell(_ROWS, column)))
+                exp.EQ(this=our_column(f"k{key}", f"l{place}"), expression=column_of(Cell(_ROWS, column)))
                 for key, column in enumerate(link.columns)
             ]
             select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
         weights: list[exp.Expr] = []
         for place, link in enumerate(self.links):
-            count = number("c", f"l{place}")
+            count = our_column("c", f"l{place}")
             # A sum of counts of rows fits 64 bits, which is what some engines sum in; a sum of sums may not.
             weights.append(exp.cast(count, _WIDE) if link.counted.links else count)
         return _grouped(
@@ -87,7 +87,7 @@ class Flat:
             if len(columns) <= 1:
                 grouped = _pregrouped(rows, columns, own)
                 rows = grouped.subquery(exp.Identifier(this=alias, quoted=True), copy=False)
-                weights.append(number("sordino_w", alias))
+                weights.append(our_column("sordino_w", alias))
             else:
                 kept += own
             if alias == self.tables[0][0]:
@@ -124,11 +124,12 @@ def size_of_position(form: NormalForm, position: int, classes: Sequence[int]) ->
 
 
 def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
-    """Whether what is summed can be computed from the rows at these positions."""
+    """Whether what is summed is computed from the rows at these positions; a constant is of no rows."""
     value = form.measure.value
     if form.measure.kind == "count" or value is None:
         return False
-    return {cell.alias for cell in cells_of(value)} <= form.aliases(positions)
+    aliases = {cell.alias for cell in cells_of(value)}
+    return bool(aliases) and aliases <= form.aliases(positions)
 
 
 def _tree(
@@ -266,7 +267,7 @@ def table_of(table: str, alias: str) -> exp.Table:
     )
 
 
-def number(name: str, source: str | None = None) -> exp.Column:
+def our_column(name: str, source: str | None = None) -> exp.Column:
     """A node for a column of ours."""
     return column_of(Cell(source or "", name))
 

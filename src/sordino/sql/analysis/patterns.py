@@ -47,7 +47,10 @@ class Met:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Clusters that share private tables. ``factor``: the most that one combination adds to the counts."""
+    """Clusters that share private tables: the first by its vectors, the others by the largest of each number.
+
+    ``factor``: the most that one combination adds to the counts.
+    """
 
     form: NormalForm
     clusters: tuple[Met, ...]
@@ -55,9 +58,11 @@ class Group:
 
     def bounds(self, reader: Reader, steps: Steps) -> Numbers:
         """The most that a row meets here, for all k."""
-        vectors: Numbers = np.ones((1, 1), dtype=np.int64)
-        for cluster in self.clusters:
-            vectors = pareto(_combined(vectors, pareto(cluster.read(reader))))
+        first, *others = self.clusters
+        vectors = pareto(first.read(reader))
+        for cluster in others:
+            # The largest of each number in one row: a product of frontiers could be any size.
+            vectors = _combined(vectors, cluster.read(reader).max(axis=0, keepdims=True))
         tables, costs = steps.budgets(self.form, [j for c in self.clusters for j in c.positions])
         return grown(vectors[:, 0], vectors[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
 

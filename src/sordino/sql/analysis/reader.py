@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sordino.engines import Snapshot
-from sordino.sql.analysis.counting import Counted, Flat, Source, named, number, table_of
+from sordino.sql.analysis.counting import Counted, Flat, Source, named, our_column, table_of
 
 Row = tuple[int, ...]
 
@@ -90,13 +90,13 @@ def _rows(place: int, asked: Asked, width: int, source: Source) -> exp.Select:
     numbers: list[exp.Expr]
     if len(sources) == 1:
         select = exp.select().from_(sources[0], copy=False)
-        largest = exp.Max(this=number("c"))
+        largest = exp.Max(this=our_column("c"))
         numbers = [exp.Coalesce(this=largest, expressions=[exp.Literal.number(0)])]
     else:
         vectors = _vectors(sources, asked.classes).subquery("vectors", copy=False)
         *kept, last = (f"c{i}" for i in range(len(sources)))
-        select = exp.select().from_(vectors, copy=False).group_by(*map(number, kept), copy=False)
-        numbers = [*map(number, kept), exp.Max(this=number(last))]
+        select = exp.select().from_(vectors, copy=False).group_by(*map(our_column, kept), copy=False)
+        numbers = [*map(our_column, kept), exp.Max(this=our_column(last))]
     numbers += [exp.Literal.number(0) for _ in range(width - len(numbers))]
     return select.select(
         named(exp.Literal.number(place), "place"),
@@ -108,12 +108,12 @@ def _rows(place: int, asked: Asked, width: int, source: Source) -> exp.Select:
 def _vectors(sources: Sequence[exp.Expr], classes: Sequence[tuple[int, ...]]) -> exp.Select:
     """The counts for the same values of the first's keys; each of the others has some of them."""
     home = {key: f"k{place}" for place, key in enumerate(classes[0])}
-    select = exp.select(*(named(number("c", f"s{i}"), f"c{i}") for i in range(len(sources)))).from_(
+    select = exp.select(*(named(our_column("c", f"s{i}"), f"c{i}") for i in range(len(sources)))).from_(
         sources[0], copy=False
     )
     for i, keys in enumerate(classes[1:], start=1):
         on = [
-            exp.EQ(this=number(f"k{place}", f"s{i}"), expression=number(home[key], "s0"))
+            exp.EQ(this=our_column(f"k{place}", f"s{i}"), expression=our_column(home[key], "s0"))
             for place, key in enumerate(keys)
         ]
         select.join(sources[i], on=exp.and_(*on, copy=False), copy=False)
