@@ -103,9 +103,9 @@ def _random_aggregate(rng: np.random.Generator, query: JoinQuery) -> Count | Sum
     some = [_random_column(rng, query, int(i)) for i in rng.integers(len(query.occurrences), size=2)]
     if kind < 0.85:
         return Count(some[0])
-    terms = tuple((int(rng.integers(-2, 3)), column) for column in some[: int(rng.integers(1, 3))])
+    terms = tuple((int(rng.integers(-2, 3)), column) for column in some[: int(rng.integers(0, 3))])
     low = int(rng.integers(-3, 1))
-    return Sum(terms, int(rng.integers(-1, 2)), low, low + int(rng.integers(1, 4)))
+    return Sum(terms, int(rng.integers(-2, 3)), low, low + int(rng.integers(1, 4)))
 
 
 def random_database(rng: np.random.Generator, query: JoinQuery, most_rows: int = 6) -> Database:
