@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sordino.core.guarantee import Guarantee
+from sordino.core.guarantee import NOT_PRIVATE, Guarantee
 from sordino.core.secret import Secret
-
-_NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Release:
     details: Secret[dict[str, Any]] = field(default_factory=lambda: Secret({}), compare=False, repr=False)
 
     def __repr__(self) -> str:
-        mark = "" if self.private else f", {_NOT_PRIVATE}"
+        mark = "" if self.private else f", {NOT_PRIVATE}"
         return f"Release({self.value!r}, {self.guarantee.loss}, {self.mechanism}{mark})"
 
     def __str__(self) -> str:
@@ -36,7 +34,7 @@ class Release:
         if self.error is not None:
             lines.append(f"error at 95 %: {self.error:g}")
         if not self.private:
-            lines.append(_NOT_PRIVATE)
+            lines.append(NOT_PRIVATE)
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
