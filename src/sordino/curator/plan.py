@@ -12,7 +12,7 @@ from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.analysis import Plan as AnalysisPlan
-from sordino.sql.analysis import default_analyses
+from sordino.sql.analysis import default_analyses, is_confined
 from sordino.sql.analysis import plans as plan_analyses
 from sordino.sql.analysis.steps import steps_to_follow
 from sordino.sql.question import JoinQuestion, Statement
@@ -122,6 +122,10 @@ def make_plan(statement: Statement, options: Options, distance: Distance) -> Ans
     names = options.analyses or default_analyses(statement.join)
     questions = [statement.question(group, measure) for group, measure in cells_of(statement)]
     readings = plan_analyses(questions, analyses=names)
+    if statement.partitions:
+        cells = zip(cells_of(statement), readings, strict=True)
+        confined = all(is_confined(reading, statement.keys, group) for (group, _), reading in cells)
+        statement = replace(statement, partitions=confined)
     return plan_with(statement, options, distance, readings)
 
 

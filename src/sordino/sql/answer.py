@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from sordino.engines import Snapshot, double_literal
 from sordino.sql.groups import table_node
-from sordino.sql.question import GroupKey, JoinQuestion, Measure, Occurrence, Statement, equals
+from sordino.sql.question import GroupKey, JoinQuestion, Measure, Occurrence, Statement, equals, literal
 from sordino.sql.value import bracketed, case
 
 # Sums of larger contributions could leave 64 bits with a number of rows that exists.
@@ -113,7 +113,7 @@ def _total(measure: Measure) -> exp.Expr:
 
 
 def _among(key: GroupKey) -> exp.Expr:
-    values = [exp.convert(value) for value in key.values if value is not None]
+    values = [literal(value) for value in key.values if value is not None]
     listed = exp.In(this=key.column.copy(), expressions=values)
     return exp.or_(listed, equals(key.column, None)) if None in key.values else listed
 

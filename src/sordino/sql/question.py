@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -167,4 +168,11 @@ def equals(column: exp.Expr, value: Any) -> exp.Expr:
     """The condition that a group's key has this public value."""
     if value is None:
         return exp.Is(this=column.copy(), expression=exp.null())
-    return exp.EQ(this=column.copy(), expression=exp.convert(value))
+    return exp.EQ(this=column.copy(), expression=literal(value))
+
+
+def literal(value: Any) -> exp.Expr:
+    """A public value of a key as reading writes such literals."""
+    if isinstance(value, date):
+        return exp.cast(exp.Literal.string(value.isoformat()), exp.DataType.Type.DATE)
+    return exp.convert(value)

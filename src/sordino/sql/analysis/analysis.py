@@ -16,6 +16,7 @@ from sordino.core.parameters import positive, whole
 from sordino.engines import Snapshot
 from sordino.sensitivity import SmoothBound
 from sordino.sql.analysis.closure import NormalForm, normal_form
+from sordino.sql.analysis.counting import Counted
 from sordino.sql.analysis.elastic import elastic
 from sordino.sql.analysis.patterns import patterns
 from sordino.sql.analysis.reader import Asking, Reader
@@ -114,12 +115,13 @@ class Analysis:
 class Plan:
     """What will be asked about a question; depends on nothing private, and may be read on many snapshots.
 
-    ``statement``: one for several questions, perhaps.
+    ``statement``: one for several questions, perhaps. ``counts``: what of it this question reads.
     """
 
     question: JoinQuestion
     prepared: dict[str, Prepared]
     statement: exp.Query | None
+    counts: frozenset[Counted] = frozenset()
 
     def read(self, snapshot: Snapshot, *, beta: float) -> Analysis:
         """Run the statement and bound; see `analyse`."""
@@ -181,21 +183,22 @@ def plans(
 ) -> tuple[Plan, ...]:
     """The same for several questions: those in a row share a statement, and counts that are equal."""
     whole("most_joined", most_joined, least=1)
-    batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared]]]]] = []
+    batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared], frozenset[Counted]]]]] = []
     for question in questions:
         names = _checked(question, default_analyses(question) if analyses is None else analyses)
         if not batches or len(batches[-1][0].found) >= _MOST_NUMBERS:
             batches.append((Asking(most_joined), []))
         asking, batch = batches[-1]
         prepared: dict[str, Prepared] = {}
+        asking.counts.clear()
         if len(question.occurrences) > 1 and any(o.private for o in question.occurrences):
             form = normal_form(question)
             prepared = {name: ANALYSES[name](form, asking) for name in names}
-        batch.append((question, prepared))
+        batch.append((question, prepared, frozenset(asking.counts)))
     found: list[Plan] = []
     for asking, batch in batches:
         statement = asking.statement()
-        found += [Plan(question, prepared, statement) for question, prepared in batch]
+        found += [Plan(question, prepared, statement, counts) for question, prepared, counts in batch]
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -44,8 +45,8 @@ class EqualCells:
 
     @property
     def contradictory(self) -> bool:
-        """Two different numbers are asked of one cell: no row can have it."""
-        return len({number for c in self.constants if (number := number_of(c)) is not None}) > 1
+        """Two different values are asked of one cell: no row can have it."""
+        return len({constant_value(constant, self.kind) for constant in self.constants}) > 1
 
     def inside(self, aliases: frozenset[str]) -> tuple[Cell, ...]:
         """The cells of some occurrences."""
@@ -150,7 +151,8 @@ class NormalForm:
         for equals in self.classes:
             inside = sorted(written[cell] for cell in equals.inside(here))
             if equals.constants:
-                needed += [equals_constant(cell, equals.constants[0]) for cell in inside]
+                # All of them: which of two constants is a group's own cannot be told here.
+                needed += [equals_constant(cell, constant) for cell in inside for constant in equals.constants]
             elif inside:
                 needed += [equal(inside[0], cell) for cell in inside[1:]]
                 # Every class of two cells or more says that none of them is NULL.
@@ -264,23 +266,29 @@ def _closable(part: Formula, kinds: dict[Cell, ColumnType]) -> EqualCells | None
     if isinstance(right, exp.Column):
         cells = (cell_of(left), cell_of(right))
         return EqualCells(cells, (), kind) if kinds[cells[1]] == kind else None
-    return EqualCells((cell_of(left),), (right,), kind) if _is_constant(right, kind) else None
+    return None if constant_value(right, kind) is None else EqualCells((cell_of(left),), (right,), kind)
 
 
-def _is_constant(tree: exp.Expr, kind: ColumnType) -> bool:
+def constant_value(tree: exp.Expr, kind: ColumnType) -> Fraction | str | bool | None:
+    """The value of a literal that a column of this kind is compared with; None for what is no such literal.
+
+    Two literals of one kind have equal values if and only if every engine says that they are equal: numbers as such,
+    text by its bytes, dates by their ISO text.
+    """
     match kind:
         case "integer":
             number = number_of(tree)
-            return number is not None and number.denominator == 1 and abs(number) < 2**31
+            return number if number is not None and number.denominator == 1 and abs(number) < 2**31 else None
         case "decimal":
-            return number_of(tree) is not None
+            return number_of(tree)
         case "text":
-            return isinstance(tree, exp.Literal) and bool(tree.is_string)
+            return str(tree.this) if isinstance(tree, exp.Literal) and tree.is_string else None
         case "boolean":
-            return isinstance(tree, exp.Boolean)
+            return bool(tree.this) if isinstance(tree, exp.Boolean) else None
         case "date":
-            return isinstance(tree, exp.Cast) and tree.is_type("date") and isinstance(tree.this, exp.Literal)
-    return False
+            written = tree.this if isinstance(tree, exp.Cast) and tree.is_type("date") else None
+            return str(written.this) if isinstance(written, exp.Literal) else None
+    return None
 
 
 def _closed(equalities: Sequence[EqualCells]) -> tuple[EqualCells, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
@@ -34,6 +34,11 @@ class Rows:
     keys: tuple[str, ...]
     links: tuple[Link, ...] = ()
     measure: Measure | None = None
+
+    @property
+    def tables(self) -> tuple[tuple[str, str], ...]:
+        """The alias of the table whose rows are counted, and its name."""
+        return ((_ROWS, self.table),)
 
     def select(self, source: Source) -> exp.Select:
         """Columns k0, k1, … and c."""
@@ -98,6 +103,20 @@ class Flat:
 
 
 Counted = Rows | Flat
+
+
+def with_links(counts: Iterable[Counted]) -> set[Counted]:
+    """The counts and all that they are made of."""
+    found: set[Counted] = set()
+    waiting = list(counts)
+    while waiting:
+        counted = waiting.pop()
+        if counted not in found:
+            found.add(counted)
+            waiting += [link.counted for link in counted.links] if isinstance(counted, Rows) else []
+    return found
+
+
 # What stands in FROM for a count, under an alias.
 Source = Callable[[Counted, str], exp.Expr]
 

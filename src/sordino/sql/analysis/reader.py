@@ -29,18 +29,26 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a plan asks, each number once. ``most_joined``: see `components`."""
+    """What a plan asks, each number once. ``most_joined``: see `components`.
+
+    ``counts``: all that the question now being planned reads, whether or not another question read it before.
+    """
 
     most_joined: int
     found: dict[Asked, int] = field(default_factory=dict)
+    counts: set[Counted] = field(default_factory=set)
 
     def largest(self, counted: Counted) -> int:
         """The place of the largest number of a count, 0 where it has none."""
-        return self.found.setdefault(Asked((counted,), ((),)), len(self.found))
+        return self._place(Asked((counted,), ((),)))
 
     def together(self, counts: Sequence[Counted], classes: Sequence[tuple[int, ...]]) -> int:
         """The place of the numbers of several counts that go together, each combination at least once."""
-        return self.found.setdefault(Asked(tuple(counts), tuple(classes)), len(self.found))
+        return self._place(Asked(tuple(counts), tuple(classes)))
+
+    def _place(self, asked: Asked) -> int:
+        self.counts.update(asked.counts)
+        return self.found.setdefault(asked, len(self.found))
 
     def statement(self) -> exp.Query | None:
         """One query with rows (place, v0, v1, …), numbers as text since 64 bits might not hold them; None: no need."""
