@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.audit.attack import Attack, Distinguisher, attack
 from sordino.audit.check_profile import BoundWitness, ProfileCheck, check_profile, check_smooth
-from sordino.audit.comparison import LogLaw
 from sordino.audit.lattice_law import LatticeLaw
+from sordino.audit.log_law import LogLaw
 from sordino.audit.prove import Proof, Witness, prove
 
 if TYPE_CHECKING:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
+from sordino.audit.outcome import outcome_key, outcome_kind
 from sordino.core import parameters
-from sordino.core.errors import ParameterError
+from sordino.core.errors import ParameterError, ProofError
 
 _BINS = 64
 _ATOMS = 4096
+_NOT_FINITE = 4096  # above every exponent of a double
 
 Labels = NDArray[np.int64]
 Sample = Sequence[Any] | NDArray[Any]
@@ -86,9 +89,11 @@ def attack(
     """Bound ε from below by samples of ``mechanism(x)`` and ``mechanism(y)``, ``runs`` of each.
 
     Half of the runs choose the most telling event in either direction (sets of outcomes ordered by likelihood
-    ratio; for numbers also intervals and the lowest set bit of the float, which shows rounding); the other half
-    judges it. ``event`` fixes the event, ``outcomes`` the labels to look at. ``vectorised`` mechanisms are called
-    as ``mechanism(x, size)``. ``epsilon`` is the claim to test.
+    ratio; the types they are made of; for numbers also intervals and the lowest set bit of the float, which shows
+    rounding); the other half judges it. Outcomes are told apart by type and bits (`sordino.audit.outcome`): 0.0 is
+    not -0.0, and 1 not True. ``event`` fixes the event, ``outcomes`` the labels to look at; what equals one of them
+    and is told apart from it is a label of its own. ``vectorised`` mechanisms are called as ``mechanism(x, size)``.
+    ``epsilon`` is the claim to test.
 
     Guarantee: the bound exceeds the true ε with probability at most 1 − ``confidence``: Clopper-Pearson bounds
     on fresh runs, divided over two directions and two binomials each.
@@ -124,12 +129,9 @@ def _draw(mechanism: Callable[..., Any], database: Any, runs: int, vectorised: b
     if len(sample) != runs:
         raise ParameterError(f"mechanism(x, {runs}) must give {runs} outcomes, got {len(sample)}")
     try:
-        hash(sample[0])
-    except TypeError:
-        raise ParameterError(
-            f"an outcome must be a number or hashable, got {type(sample[0]).__name__}; wrap the mechanism so that "
-            "it returns, for example, a tuple"
-        ) from None
+        outcome_key(sample[0])
+    except ProofError as error:
+        raise ParameterError(str(error)) from None
     return sample
 
 
@@ -148,7 +150,7 @@ def _choose(
     """The event with the best bound: ordered on one quarter of the runs, scored on the next."""
     half = len(left) // 2
     best: tuple[float, Distinguisher] | None = None
-    for text, view in _views([*left[:half], *right[:half]], outcomes):
+    for text, view in _views(left[:half], right[:half], outcomes):
         labels = [view(part) for part in (left[:half], right[:half], left[half:], right[half:])]
         names, places = np.unique(np.concatenate(labels), return_inverse=True)
         ends = np.cumsum([len(part) for part in labels])[:-1]
@@ -172,26 +174,82 @@ def _choose(
 
 
 def _views(
-    sample: Sequence[Any], outcomes: Collection[Any] | None
+    left: Sample, right: Sample, outcomes: Collection[Any] | None
 ) -> Iterator[tuple[str, Callable[[Sample], Labels]]]:
+    keys = [*_keys(left), *_keys(right)]
+    sample = [*left, *right]
     if outcomes is not None:
-        yield "set of the given outcomes", _atom_view(outcomes)
+        distinct = dict(zip(keys, sample, strict=True))
+        given = {outcome_key(outcome) for outcome in outcomes}
+        given |= {key for key, value in distinct.items() if _is_among(value, outcomes)}
+        yield "set of the given outcomes", _label_view(_keys, given)
         return
-    repeated = [outcome for outcome, count in Counter(sample).most_common(_ATOMS) if count > 1]
-    yield "set of outcomes", _atom_view(repeated)
+    repeated = [key for key, count in Counter(keys).most_common(_ATOMS) if count > 1]
+    yield "set of outcomes", _label_view(_keys, repeated)
+    kinds = [key for key, _ in Counter([*_kinds(left), *_kinds(right)]).most_common(_ATOMS)]
+    if len(kinds) > 1:
+        yield "types of outcomes", _label_view(_kinds, kinds)
     if all(isinstance(value, float | int | np.floating | np.integer) for value in sample):
-        numbers = np.nan_to_num(np.array(sample, dtype=np.float64))
-        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, _BINS + 1)))
-        yield (
-            "union of intervals",
-            lambda values: np.searchsorted(edges, np.asarray(values, dtype=np.float64)),
-        )
+        edges = np.unique(np.quantile(np.nan_to_num(_numbers(sample)), np.linspace(0, 1, _BINS + 1)))
+        yield "union of intervals", lambda values: np.searchsorted(edges, _numbers(values))
         yield "lowest set bit", _lowest_bits
 
 
-def _atom_view(atoms: Collection[Any]) -> Callable[[Sample], Labels]:
-    place = {atom: index for index, atom in enumerate(atoms)}
-    return lambda values: np.fromiter((place.get(v, -1) for v in values), dtype=np.int64, count=len(values))
+def _keys(values: Sample) -> list[Hashable]:
+    """`outcome_key` of every outcome; of an array of numbers, all of one type, at once."""
+    if not _is_plain(values):
+        return [outcome_key(value) for value in values]
+    size, raw = values.dtype.itemsize, values.tobytes()
+    head = (values.dtype.type, values.dtype.str, ())
+    return [(*head, raw[at : at + size]) for at in range(0, len(raw), size)]
+
+
+def _kinds(values: Sample) -> list[Hashable]:
+    """`outcome_kind` of every outcome; of an array of numbers, only the special ones one by one."""
+    if not _is_plain(values) or not values.size:
+        return [outcome_kind(value) for value in values]
+    kinds: list[Hashable] = [outcome_kind(values.dtype.type(1))] * len(values)
+    for at in np.flatnonzero((values == 0) | ~np.isfinite(values)).tolist():
+        kinds[at] = outcome_kind(values[at])
+    return kinds
+
+
+def _is_plain(values: Sample) -> TypeGuard[NDArray[Any]]:
+    return isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.char in "?bBhHiIlLqQefd"
+
+
+def _is_among(value: Any, outcomes: Collection[Any]) -> bool:
+    """Whether a value equals one of the given outcomes, as Python compares."""
+    try:
+        return value in outcomes
+    except (TypeError, ValueError):  # not hashable, or an array that has no one truth
+        return False
+
+
+def _label_view(
+    keys_of: Callable[[Sample], list[Hashable]], labels: Collection[Hashable]
+) -> Callable[[Sample], Labels]:
+    place = {label: index for index, label in enumerate(labels)}
+    return lambda values: np.fromiter(
+        (place.get(key, -1) for key in keys_of(values)), dtype=np.int64, count=len(values)
+    )
+
+
+def _numbers(values: Sample) -> NDArray[np.float64]:
+    """Outcomes as floats: integers beyond all floats as infinities, what is no number at all as NaN."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        return np.array([_number(value) for value in values])
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _predicate_view(event: Callable[[Any], bool]) -> Callable[[Sample], Labels]:
@@ -200,12 +258,13 @@ def _predicate_view(event: Callable[[Any], bool]) -> Callable[[Sample], Labels]:
 
 def _lowest_bits(values: Sample) -> Labels:
     """The exponent of the lowest set bit of each float: sums show the coarser grid of their larger part."""
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = _numbers(values)
     finite = np.isfinite(numbers) & (numbers != 0)
     fraction, exponent = np.frexp(np.where(finite, np.abs(numbers), 1.0))
     whole = np.ldexp(fraction, 53).astype(np.int64)
     lowest: Labels = exponent.astype(np.int64) - 53 + np.log2(whole & -whole).astype(np.int64)
-    lowest[~finite] = 4096
+    special = numbers[~finite]  # zeros, infinities and NaN, each with its sign
+    lowest[~finite] = _NOT_FINITE + 2 * (np.isinf(special) + 2 * np.isnan(special)) + np.signbit(special)
     return lowest
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.audit.comparison import Comparison, Progress, compare
-from sordino.audit.universe import Neighbours, neighbouring_pairs
+from sordino.audit.comparison import Comparison, compare
+from sordino.audit.universe import Neighbours, Progress, neighbouring_pairs
 from sordino.core import parameters
 
 
@@ -43,7 +43,7 @@ def _shown(outcome: Any) -> str:
         return f"one of {len(outcome)}, such as " + ", ".join(map(_shown, outcome[:3]))
     if isinstance(outcome, tuple):
         return f"({', '.join(map(_shown, outcome))})"
-    return str(outcome)
+    return outcome if isinstance(outcome, str) else repr(outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ class Proof:
 
     ``worst_epsilon`` is the least ε for which every pair meets ``delta``; ``worst_delta`` the largest δ(ε) at the
     claimed ``epsilon``. ``slack`` is claimed minus worst ε. ``holds`` allows ``tolerance`` in ε, and a relative
-    ``tolerance`` in δ, for the rounding of the law's own numbers.
+    ``tolerance`` in δ, for rounding that the laws do not state. ``outcomes`` says what the proof tells apart, and
+    ``unseen`` how much mass a law has, at most, outside all that was looked at (lattice laws only): there the proof
+    rests on the bounds that the laws state of their own tails.
     """
 
     holds: bool
@@ -64,6 +66,8 @@ class Proof:
     pairs: int
     databases: int
     tolerance: float
+    outcomes: str
+    unseen: float
     _comparison: Comparison = field(repr=False, compare=False)
 
     @property
@@ -88,10 +92,16 @@ class Proof:
         found = f"worst ε = {self.worst_epsilon:.9g}" + (
             f" at that δ, worst δ = {self.worst_delta:.3g} at that ε" if self.delta else ""
         )
+        unseen = (
+            f"; up to {self.unseen:.2g} of the mass lies where the laws' own tail bounds were only spot-checked"
+            if self.unseen
+            else ""
+        )
         return (
             f"{'holds' if self.holds else 'REFUTED'}: {claim} claimed, {found} "
             f"(slack {self.slack:.3g}, tolerance {self.tolerance:g}; "
             f"{self.pairs:,} ordered pairs of {self.databases:,} databases)\n"
+            f"outcomes: {self.outcomes}{unseen}\n"
             f"worst pair: {self.witness}"
         )
 
@@ -104,19 +114,27 @@ def prove(
     delta: float = 0.0,
     *,
     tolerance: float = 1e-9,
+    outcomes: Sequence[Any] | None = None,
     partial: bool = False,
     progress: Progress | None = None,
 ) -> Proof:
     """Compare the exact output laws of all neighbouring databases of a universe.
 
-    ``law(x)`` gives an array of probabilities over the same outcomes for every x, a mapping outcome ->
-    probability (absent = 0), a `LogLaw` or a `LatticeLaw`; it is called once per database. ``neighbours(x)``
-    lists databases of the universe; others are an error, or left out if ``partial``. ``progress(done, total)``
-    is called as the work goes on.
+    ``law(x)`` gives a law with named outcomes (a mapping outcome -> probability, absent = 0; a pair (outcomes,
+    probabilities); a `LogLaw` with outcomes; a pandas Series), a law without names (an array of probabilities, a
+    `LogLaw`) or a `LatticeLaw`; it is called once per database. ``neighbours(x)`` lists databases of the universe;
+    others are an error, or left out if ``partial``. ``progress(done, total)`` is called as the work goes on.
+
+    Named outcomes are compared by name, type and bits (`sordino.audit.outcome`). Without names, **position i is the
+    outcome i**: what is released is the number i, or what a public list, the same for every database, has at place i.
+    A law that sorts its outcomes, or has other candidates for another database, must name them; arrays of different
+    lengths are refused. ``outcomes`` is that public list: the proof then speaks of its entries, and refuses laws of
+    another length or with a name that is not in it.
 
     Guarantee: a Proof that holds certifies (ε, δ)-differential privacy of the law on this universe, up to the
-    stated tolerance and the law's own rounding. Only for lattice laws may ``worst_epsilon`` be an upper bound in
-    place of the exact value, where the analytic tail bound decides.
+    stated tolerance. Only for laws that state an error of their own, and for lattice laws, may ``worst_epsilon`` be
+    an upper bound in place of the exact value: probabilities are taken at the worse end of their error, and outside
+    its window a lattice law's own bounds decide, as far as looking there does not contradict them.
     Numerics: ratios are taken in log space and δ is summed without cancellation; a law may miss mass 1 by
     ``tolerance``, so a claim whose δ is below that needs a smaller tolerance to be proved in full.
     Requires: a symmetric relation with at least one pair, laws of one kind with mass 1; otherwise `ProofError`.
@@ -137,7 +155,7 @@ def prove(
         if progress is not None:
             progress(count + done, total)
 
-    comparison = compare(pairs, laws, tolerance)
+    comparison = compare(pairs, laws, tolerance, None if outcomes is None else list(outcomes))
     allowed = delta * (1 + tolerance)
     worst_epsilon, at = comparison.worst_epsilon(allowed, report)
     worst_delta, _ = comparison.worst_delta(epsilon)
@@ -159,5 +177,7 @@ def prove(
         pairs=len(pairs),
         databases=count,
         tolerance=tolerance,
+        outcomes=comparison.scope,
+        unseen=comparison.unseen,
         _comparison=comparison,
     )

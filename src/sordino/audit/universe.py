@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sordino.core.errors import ProofError
 
 Neighbours = Callable[[Any], Iterable[Any]]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

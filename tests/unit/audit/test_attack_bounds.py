@@ -104,8 +104,22 @@ def test_parameters_outside_their_range_are_refused(wrong, message):
         attack(lambda x: x, 0, 1, **({"runs": 100} | wrong))
 
 
-def test_a_mechanism_that_gives_too_few_or_unhashable_outcomes_is_refused():
+class Faceless:
+    __hash__ = None
+
+
+def test_a_mechanism_that_gives_too_few_or_faceless_outcomes_is_refused():
     with pytest.raises(ParameterError, match="must give 100 outcomes, got 3"):
         attack(lambda x, size: [1, 2, 3], 0, 1, runs=100, vectorised=True)
     with pytest.raises(ParameterError, match="tuple"):
-        attack(lambda x: [1, 2], 0, 1, runs=100)
+        attack(lambda x: Faceless(), 0, 1, runs=100)
+
+
+def test_rare_outcomes_of_another_type_and_huge_integers_do_not_stop_the_attack():
+    rare = np.array([0.5] * 999 + ["none"], dtype=object)
+    assert (
+        attack(lambda x, size: np.resize(rare, size), 0, 1, runs=4000, vectorised=True).epsilon_lower_bound
+        == 0
+    )
+    huge = attack(lambda x: 10**400 + x, 0, 1, runs=1000)
+    assert huge.epsilon_lower_bound > 3
