@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq, fmpz
@@ -42,8 +44,18 @@ class RefinedUniform:
         return float(Fraction(2 * self.numerator + 1, 1 << (self.bits + 1)))
 
 
+# python-flint has one working precision for the whole process. Whoever changes it holds this lock until it is restored.
+_lock = threading.RLock()
+
+
 class precision:  # noqa: N801 - reads as a statement: `with precision(bits):`
-    """Run the block with ball arithmetic of at least ``bits`` bits."""
+    """Run the block with ball arithmetic of ``bits`` bits, and no other thread's block meanwhile.
+
+    Blocks may nest within a thread; the precision that was found is restored, whatever happens inside. A fork waits
+    until no other thread is in a block, so that a child never inherits a precision that nobody will restore. Balls are
+    rigorous at every precision: the lock keeps draws fast and the precision of other users of python-flint untouched,
+    and the law of a draw does not rest on it.
+    """
 
     __slots__ = ("bits", "saved")
 
@@ -51,8 +63,19 @@ class precision:  # noqa: N801 - reads as a statement: `with precision(bits):`
         self.bits = bits
 
     def __enter__(self) -> None:
-        self.saved = ctx.prec
-        ctx.prec = self.bits
+        _lock.acquire()
+        try:
+            self.saved = ctx.prec
+            ctx.prec = self.bits
+        except BaseException:
+            _lock.release()
+            raise
 
     def __exit__(self, *_: object) -> None:
-        ctx.prec = self.saved
+        try:
+            ctx.prec = self.saved
+        finally:
+            _lock.release()
+
+
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
