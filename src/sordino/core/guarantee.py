@@ -126,7 +126,7 @@ def _group_delta(delta: float, epsilon: float, total: float, count: int) -> floa
     """δ(1 + e^ε + … + e^{(k−1)ε}) with kε = ``total``, rounded up, or 1 where it is more.
 
     The sum is e^{(k−1)ε}(1 − e^{−kε})/(1 − e^{−ε}). It is taken in logarithms, so that no ε is too large;
-    their terms are off by less than 2^−50 of their sizes, which are at most |ln δ|, kε and, where 1 − e^{−ε} is tiny, 745.
+    their terms are off by less than 2^−50 of their sizes: at most |ln δ|, kε and, where 1 − e^{−ε} is tiny, 745.
     """
     if delta == 0 or count == 1:
         return delta

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
-from sordino.graphs.numbering import NumberedEdges, id_column, node_count, number_edges
+from sordino.graphs.label_order import ordered_labels
+from sordino.graphs.numbering import (
+    NumberedEdges,
+    id_column,
+    is_number,
+    label_array,
+    node_count,
+    number_edges,
+)
 
 _ACCEPTED = (
     "an (m, 2) array, a pair of arrays, a list of pairs, a scipy.sparse matrix, a networkx graph, "
@@ -77,6 +85,8 @@ def _frame_column(frame: nw.DataFrame[Any], name: str) -> Any:
     if column.null_count():
         raise PrivateDataError(f"column {name!r} holds nulls: drop those edges first")
     kind = column.dtype
+    if not len(column):  # whatever its type: nobody has written an id
+        return np.empty(0, np.int64)
     if kind.is_integer():
         return column.to_numpy()
     if kind in (nw.String, nw.Categorical, nw.Enum, nw.Object):
@@ -85,15 +95,17 @@ def _frame_column(frame: nw.DataFrame[Any], name: str) -> Any:
 
 
 def _from_networkx(source: Any, nodes: Any) -> NumberedEdges:
-    if nodes is not None:
-        raise ParameterError("a networkx graph brings its own nodes: leave nodes out")
+    if is_number(nodes):
+        raise ParameterError(
+            "a networkx graph brings its own nodes: leave nodes out, or list their labels to choose their order"
+        )
     if source.is_directed():
         raise UnsupportedError("the graph is directed: pass graph.to_undirected()")
     if not len(source):
         raise ParameterError("the graph has no nodes")
-    labels: list[Any] = list(source.nodes)
-    if len({type(label) for label in labels}) == 1 and isinstance(labels[0], int | str):
-        labels.sort()  # an order that no edge influences
+    labels: Any = ordered_labels(source.nodes) if nodes is None else label_array(nodes, name="nodes")
+    if nodes is not None and not set(source.nodes) <= set(labels.tolist()):
+        raise ParameterError("nodes must list every node of the graph: some are not among them")
     pairs = list(source.edges())
     return number_edges([u for u, _ in pairs], [v for _, v in pairs], nodes=labels)
 

@@ -98,6 +98,8 @@ class Graph:
         A numpy array of shape (m, 2), a pair of arrays, a list of pairs, a scipy.sparse adjacency matrix, a networkx
         graph, an Arrow table or a pandas or polars frame of two columns, the path of a file, or a Graph.
         Matrices and networkx graphs bring their own node set; for the others ``nodes`` is as in `from_edges`.
+        The nodes of a networkx graph are numbered in the order of their labels, or of ``nodes`` where it lists them
+        all; labels without an order of their own (such as objects) need that list.
         """
         if isinstance(source, cls):
             if nodes is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
 from sordino.core.parameters import whole
+from sordino.graphs.label_order import plain_label
 
 _MOST_NODES = 2**31 - 2
 _NULLS = "node ids contain nulls or NaN: drop those edges before building the graph"
@@ -138,7 +139,10 @@ def _are_positions(labels: NDArray[Any]) -> bool:
 
 def _in_range(ids: NDArray[Any], count: int) -> NDArray[np.int32]:
     if ids.dtype == object:
-        raise ParameterError("node ids are not integers: give nodes as the list of all ids")
+        raise PrivateDataError(
+            f"some node ids are not integers, and the nodes that were declared are 0 … {count - 1}: "
+            "give nodes as the list of all ids"
+        )
     if len(ids) and (ids.min() < 0 or ids.max() >= count):
         raise PrivateDataError(f"some node ids lie outside 0 … {count - 1}, the nodes that were declared")
     return ids.astype(np.int32)
@@ -213,8 +217,10 @@ def _occurring_names(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges
     for ids in (first, second):
         if ids.dtype != object or not all(isinstance(item, str) for item in ids):
             raise ParameterError("node ids must be all integers or all text, or nodes= must list them")
+        # equal text is one name, and called by it: a member of an enumeration may be equal to its text
+        names = (item if type(item) is str else plain_label(item) for item in ids)
         codes.append(
-            np.fromiter((position.setdefault(item, len(position)) for item in ids), np.int32, len(ids))
+            np.fromiter((position.setdefault(name, len(position)) for name in names), np.int32, len(ids))
         )
     return sorted_by_name(codes[0], codes[1], position)
 

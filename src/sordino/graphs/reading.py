@@ -51,6 +51,8 @@ def read_edges(
 ) -> NumberedEdges:
     """The edges of a file; see `Graph.read`."""
     choice("ids", ids, ("auto", "integer", "text"))
+    if ids == "text" and nodes is not None:
+        listed_names(nodes)  # two parameters that disagree, whatever the file holds
     if header not in (None, True, False):
         raise ParameterError(f"header must be True, False or None, got {header!r}")
     if not isinstance(path, str | PathLike):
@@ -65,23 +67,24 @@ def read_edges(
     if b"\0" in content[:_PROBE]:
         raise ParameterError(f"{name} is not a text file: an edge list is UTF-8 text, gzip of it, or Parquet")
     first, second = _first_two(content)
-    if first is None:
-        if nodes is None:
-            raise ParameterError(f"{name} holds no edges: give nodes= if the graph has none")
-        return number_edges([], [], nodes=nodes)
     if header is None:
-        header = not any(map(_INTEGER.fullmatch, _fields(first))) and _all_integers(second)
+        named = first is not None and not any(map(_INTEGER.fullmatch, _fields(first)))
+        header = named and _all_integers(second)
         guessed = header
     else:
         guessed = True
     opening = second if header else first
-    if opening is None:
-        raise ParameterError(f"{name} holds a header and no edges")
+    if opening is None:  # no edges, with or without a header
+        if nodes is None:
+            raise ParameterError(f"{name} holds no edges: give nodes= if the graph has none")
+        return number_edges([], [], nodes=nodes)
     if ids == "auto":
         # A first id that begins like a number makes it a file of integers, so that a slip is found and named.
         ids = "integer" if _INTEGER.match(opening) else "text"
     if ids == "integer":
         return _integers(name, content, header, nodes)
+    if nodes is not None:
+        _check_names_are_declared(name, nodes)
     separator = next((mark for mark in ",;\t" if mark.encode() in opening), None)
     if not guessed and separator in (",", ";"):
         raise ParameterError(
@@ -143,6 +146,15 @@ def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEd
     edges, problem, line = edge_text.parse_pairs(text, limit, sources, targets)
     _check(problem, skipped + line, name)
     return number_edges(sources[:edges], targets[:edges], nodes=nodes)
+
+
+def _check_names_are_declared(name: str, nodes: Any) -> None:
+    try:
+        listed_names(nodes)
+    except ParameterError as error:
+        raise PrivateDataError(
+            f"{name} is read as names: {error}; or say header=True if its first line names the columns"
+        ) from None
 
 
 def _names(name: str, content: bytes, header: bool, separator: str | None, nodes: Any) -> NumberedEdges:
