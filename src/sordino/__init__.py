@@ -29,6 +29,7 @@ _HOME = {
     "Release": "core",
     "Secret": "core",
     "SordinoError": "core",
+    "SuspendedError": "core",
     "UnsupportedError": "core",
     "add_remove_row": "core",
     "flip_edge": "core",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from sordino.core import Release as Release
     from sordino.core import Secret as Secret
     from sordino.core import SordinoError as SordinoError
+    from sordino.core import SuspendedError as SuspendedError
     from sordino.core import UnsupportedError as UnsupportedError
     from sordino.core import add_remove_row as add_remove_row
     from sordino.core import flip_edge as flip_edge

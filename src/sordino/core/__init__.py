@@ -11,6 +11,7 @@ from sordino.core.errors import (
     PrivateDataError,
     ProofError,
     SordinoError,
+    SuspendedError,
     UnsupportedError,
 )
 from sordino.core.guarantee import Guarantee
@@ -31,6 +32,7 @@ __all__ = [
     "Release",
     "Secret",
     "SordinoError",
+    "SuspendedError",
     "UnsupportedError",
     "add_remove_row",
     "checked_distance",

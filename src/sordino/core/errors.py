@@ -7,6 +7,7 @@
     ├── UnsupportedError     a sound answer to this exists only for something else, which the message names
     ├── EngineError          a database cannot be reached or cannot answer; its own words are a Secret in `details`
     ├── BudgetError          a budget does not allow what was asked, or none was granted
+    │   └── SuspendedError       a question failed after it was paid for: the account is closed until its owner acts
     ├── LedgerError          the ledger's file cannot be read or written, or does not fit what was asked of it
     ├── ProofError           a proof was asked that would prove nothing (no pairs, mass ≠ 1, …)
     └── MissingExtraError    an optional package is not installed; also an ImportError
@@ -56,6 +57,10 @@ class EngineError(SordinoError):
 
 class BudgetError(SordinoError):
     """A budget does not allow it; tells only what is left of the asker's own account."""
+
+
+class SuspendedError(BudgetError):
+    """The account is suspended: one fixed sentence, whatever the cause, since a cause may depend on rows."""
 
 
 class LedgerError(SordinoError):

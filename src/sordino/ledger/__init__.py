@@ -7,8 +7,10 @@ from sordino.ledger.event import Event, question_key
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.limit import Limit
 from sordino.ledger.reservation import NothingReleased, Reservation, StoredRelease
+from sordino.ledger.tables import TABLE_KINDS
 
 __all__ = [
+    "TABLE_KINDS",
     "Account",
     "Amount",
     "Event",

@@ -11,12 +11,16 @@ from sordino.ledger.limit import Limit, amount_dict
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A limit and what was spent of it; ``analyst`` None is the cap of the data set over all analysts."""
+    """A limit and what was spent of it; ``analyst`` None is the cap of the data set over all analysts.
+
+    ``suspended``: a question failed after it was paid for, and the owner has not resumed the account since.
+    """
 
     dataset: str
     analyst: str | None
     limit: Limit
     spent: Amount
+    suspended: bool = False
 
     @property
     def left(self) -> Amount:
@@ -31,7 +35,8 @@ class Account:
 
     def __str__(self) -> str:
         left = self.limit.shown(self.left, left=True)
-        return f"{left} left of {self.limit}"
+        state = "suspended until the owner resumes it; " if self.suspended else ""
+        return f"{state}{left} left of {self.limit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -43,4 +48,5 @@ class Account:
             "spent": amount_dict(self.limit, self.spent),
             "left": amount_dict(self.limit, self.left, left=True),
             "loss_so_far": {"epsilon": epsilon, "delta": delta},
+            "suspended": self.suspended,
         }

@@ -10,17 +10,19 @@ from typing import Any, Literal
 from sordino.core import Distance, ParameterError
 from sordino.core.parameters import as_written
 
-Kind = Literal["grant", "reserve", "commit", "refund"]
+Kind = Literal["grant", "declare", "redeclare", "reserve", "commit", "refund", "suspend", "resume"]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """What happened, as it was written; nothing is ever changed or removed.
 
-    ``reservation`` is the number of the ``reserve`` event that a ``commit`` or ``refund`` belongs to. ``epsilon``,
-    ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the limit,
-    ``analyst`` None means the data set's cap, and ``scope`` "policy" that a policy said it and not the owner by hand;
-    a limit of 0 is a policy that names the analyst no more.
+    ``reservation`` is the number of the ``reserve`` event that a ``commit``, ``refund`` or ``suspend`` ends.
+    ``epsilon``, ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the
+    limit, ``analyst`` None means the data set's cap, and ``scope`` "policy" that a policy said it and not the owner by
+    hand; a limit of 0 is a policy that names the analyst no more. On a ``suspend`` the ``scope`` says how a question
+    ended without a release: "failure", "crash", or "withheld" because the account was suspended meanwhile. A
+    ``declare`` (by a policy) or ``redeclare`` (by hand) has the tables in its ``parameters``.
     """
 
     number: int

@@ -5,39 +5,45 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from sordino.core import (
-    BudgetError,
     Distance,
     Guarantee,
     LedgerError,
     ParameterError,
+    SuspendedError,
     checked_distance,
 )
-from sordino.core.parameters import as_written, non_negative
+from sordino.core.parameters import non_negative
 from sordino.ledger.account import Account
-from sordino.ledger.composition import Amount, printed
+from sordino.ledger.composition import Amount
 from sordino.ledger.declared import declare
 from sordino.ledger.event import Event, plain_text
 from sordino.ledger.limit import Limit
+from sordino.ledger.payment import pay
 from sordino.ledger.records import (
     CAP,
     append_event,
     charge,
+    end_reservation,
     find_account,
     fix_distance,
     granted_account,
     open_reservation,
     read_events,
+    recorded_reservation,
     reserved_guarantee,
     set_limit,
 )
-from sordino.ledger.replay import replayed_account
+from sordino.ledger.replay import find_disorder, replayed_account
 from sordino.ledger.reservation import Reservation, StoredRelease
 from sordino.ledger.store import Store
+from sordino.ledger.suspension import SUSPENDED, dead_reservations, settle
+from sordino.ledger.tables import declare_tables, known_tables, redeclare_table
 
 _LONGEST_NAME = 200
 
@@ -52,7 +58,7 @@ class Ledger:
     **Requires**: that answers leave only through `spend` (or `Reservation.commit`), that every release of a data
     set goes to the same ledger, and that the file is not replaced by an older copy.
     **How**: reserve → produce → commit → hand out, each step durable before the next. A crash in between wastes
-    budget and never returns it.
+    budget and never returns it; a question that ends without a release suspends its account until the owner resumes it.
     **Numerics**: amounts are exact fractions of the decimals that were written; 0.1 ten times is 1.
 
     Stored releases belong to the analyst who paid: another analyst who asks the same pays too. Else the second
@@ -61,6 +67,7 @@ class Ledger:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._holders: dict[Reservation, str] = {}  # of the reservations made here that have not ended
 
     @classmethod
     def open(
@@ -124,9 +131,19 @@ class Ledger:
             return set_limit(connection, dataset, analyst, limit, distance=distance)
 
     def declare(
-        self, dataset: str, budgets: Mapping[str, Limit], *, cap: Limit | None = None, distance: Distance
+        self,
+        dataset: str,
+        budgets: Mapping[str, Limit],
+        *,
+        cap: Limit | None = None,
+        distance: Distance,
+        tables: Mapping[str, str] | None = None,
     ) -> None:
-        """Apply the budgets and the cap of a policy, all or nothing, as far as they are news (`declared.py`)."""
+        """Apply the budgets and the cap of a policy, all or nothing, as far as they are news (`declared.py`).
+
+        ``tables``: what the policy says of each table, "private", "view" (a private one) or "public". What would make
+        an earlier guarantee false is refused (`tables.py`).
+        """
         limits = {_name("analyst", analyst): _limit(limit) for analyst, limit in budgets.items()}
         if cap is not None:
             limits[CAP] = _limit(cap)
@@ -135,8 +152,34 @@ class Ledger:
                 "INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (_name("dataset", dataset),)
             )
             asked = fix_distance(connection, dataset, checked_distance(distance))
+            if tables is not None:
+                declare_tables(connection, dataset, tables)
             declare(connection, dataset, limits, distance=distance, asked=asked)
             self._reached("declared")
+
+    def redeclare(self, dataset: str, table: str, kind: str) -> None:
+        """Record that a table is "private", "view" or "public" from now on, whatever it was: the owner's act.
+
+        The guarantees given before do not cover its rows as those given from now on do.
+        """
+        with self._store.transaction() as connection:
+            redeclare_table(connection, _name("dataset", dataset), table, kind)
+
+    def resume(self, dataset: str, analyst: str) -> Account:
+        """Lift the suspension of an account: the owner's act, after looking at what failed.
+
+        Every suspension and every act that lifts one stays in the record. An account that is open stays as it is.
+        """
+        _name("dataset", dataset), _name("analyst", analyst)
+        with self._store.transaction() as connection:
+            if find_account(connection, dataset, analyst) is None:
+                raise ParameterError(f"data set {dataset!r} has no account of {analyst!r} in this ledger")
+            if settle(connection, self._store.alive, dataset, analyst):
+                append_event(connection, kind="resume", dataset=dataset, analyst=analyst)
+            account = find_account(connection, dataset, analyst)
+        if account is None or account.suspended:
+            raise LedgerError(f"{self._store}: the account of {analyst!r} could not be resumed")
+        return account
 
     # -- an answer is paid for -------------------------------------------------------------------------------------
 
@@ -156,9 +199,10 @@ class Ledger:
         """Pay, then draw, then store, then return: the only order in which a value may leave.
 
         ``produce`` draws the answer and returns it as plain data (`Release.to_dict`). If it raises, the budget stays
-        spent, unless it raises `NothingReleased`. With ``reuse`` a question that this analyst has paid for
-        is answered from the store.
+        spent and the account is suspended (`suspension.py`), unless it raises `NothingReleased`. With ``reuse`` a
+        question that this analyst has paid for is answered from the store. A suspended account gets neither.
         """
+        self.refuse_suspended(dataset, analyst)
         if reuse and (known := self.stored(dataset, analyst, question)) is not None:
             return known
         with self.reserve(
@@ -188,7 +232,10 @@ class Ledger:
         parameters: Mapping[str, Any] | None = None,
         scope: str = "",
     ) -> Reservation:
-        """Subtract the cost durably, from the analyst's account and from the data set's cap, or raise BudgetError."""
+        """Subtract the cost durably, from the analyst's account and from the data set's cap, or raise BudgetError.
+
+        SuspendedError, of that kind, if a question of the account failed and the owner has not resumed it since.
+        """
         _name("dataset", dataset), _name("analyst", analyst)
         if not isinstance(guarantee, Guarantee):
             raise ParameterError(f"guarantee must be a Guarantee, got {type(guarantee).__name__}")
@@ -196,51 +243,36 @@ class Ledger:
             raise ParameterError(
                 "question must be a text that is the same for the same question: see question_key"
             )
-        content = None if parameters is None else plain_text("parameters", dict(parameters))
+        fields = {
+            "mechanism": mechanism or None,
+            "parameters": None if parameters is None else plain_text("parameters", dict(parameters)),
+            "scope": scope or None,
+            "question": question,
+        }
+        alive, holder = self._store.alive, None
+        try:
+            with self._store.transaction() as connection:
+                self._reached("reserving")
+                suspended = settle(connection, alive, dataset, analyst)
+                if not suspended:
+                    holder = alive.hold()  # before the reservation is there: who finds it open finds it held
+                    number = pay(connection, dataset, analyst, guarantee, holder, **fields)
+                    self._reached("reserve written")
+        except BaseException:
+            alive.let_go(holder)
+            raise
+        if suspended or holder is None:
+            raise SuspendedError(SUSPENDED)
+        reservation = Reservation(self, number, dataset, analyst, guarantee)
+        self._holders[reservation] = holder
+        return reservation
+
+    def refuse_suspended(self, dataset: str, analyst: str) -> None:
+        """Raise SuspendedError if the account is suspended; whose process died is written down first."""
         with self._store.transaction() as connection:
-            self._reached("reserving")
-            account = granted_account(connection, dataset, analyst)
-            fix_distance(connection, dataset, guarantee.distance)
-            cost = account.limit.cost(guarantee)
-            if cost.delta and not account.limit.amount.delta:
-                raise BudgetError(
-                    f"{account.limit.shown(cost)} was asked and the budget of {analyst!r} on data set {dataset!r} has "
-                    f"no delta to spend, {account.limit.measure} alone; nothing was spent; ask without a delta, or "
-                    f"have the owner give one beside {account.limit.measure}"
-                )
-            if not (account.spent + cost).within(account.limit.amount):
-                raise BudgetError(
-                    f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
-                    f"of the budget of {analyst!r} on data set {dataset!r}; nothing was spent"
-                )
-            charge(connection, account, cost)
-            cap = find_account(connection, dataset, CAP)
-            if cap is not None:
-                shared = cap.limit.cost(guarantee)
-                if not (cap.spent + shared).within(cap.limit.amount):
-                    raise BudgetError(
-                        f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
-                        "does not allow it; nothing was spent; ask the owner of the data"
-                    )
-                charge(connection, cap, shared)
-            number = append_event(
-                connection,
-                kind="reserve",
-                dataset=dataset,
-                analyst=analyst,
-                epsilon=_text("epsilon", guarantee.epsilon),
-                delta=_text("delta", guarantee.delta),
-                rho=_text("rho", guarantee.rho),
-                distance=str(guarantee.distance),
-                theorem=guarantee.theorem,
-                guarantee=str(printed(guarantee)),
-                mechanism=mechanism or None,
-                parameters=content,
-                scope=scope or None,
-                question=question,
-            )
-            self._reached("reserve written")
-        return Reservation(self, number, dataset, analyst, guarantee)
+            suspended = settle(connection, self._store.alive, dataset, analyst)
+        if suspended:
+            raise SuspendedError(SUSPENDED)
 
     def stored(self, dataset: str, analyst: str, question: str) -> StoredRelease | None:
         """The latest release of this question that this analyst has paid for."""
@@ -255,35 +287,55 @@ class Ledger:
     def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
         text = plain_text("a release", dict(release), in_order=True)
         with self._store.transaction() as connection:
-            question = open_reservation(connection, reservation)["question"]
-            number = append_event(
-                connection,
-                kind="commit",
-                dataset=reservation.dataset,
-                analyst=reservation.analyst,
-                reservation=reservation.number,
-                question=question,
-                release=text,
-            )
-            time = connection.execute("SELECT time FROM events WHERE number = ?", (number,)).fetchone()[0]
+            reserved = open_reservation(connection, reservation)
+            who = reserved["dataset"], reserved["analyst"]
+            suspended = settle(connection, self._store.alive, *who, but=reserved["number"])
+            if suspended:
+                end_reservation(connection, reserved, "suspend", scope="withheld")
+            else:
+                question = reserved["question"]
+                number = end_reservation(connection, reserved, "commit", question=question, release=text)
+                time = connection.execute("SELECT time FROM events WHERE number = ?", (number,)).fetchone()[0]
             self._reached("commit written")
+        self._let_go(reservation, reserved)
+        if suspended:
+            raise SuspendedError(SUSPENDED)
         return StoredRelease(json.loads(text), number, time)
 
     def _refund(self, reservation: Reservation) -> None:
         with self._store.transaction() as connection:
             reserved = open_reservation(connection, reservation)
-            for analyst in (reservation.analyst, CAP):
-                account = find_account(connection, reservation.dataset, analyst)
+            for analyst in (reserved["analyst"], CAP):
+                account = find_account(connection, reserved["dataset"], analyst)
                 if account is not None:
                     cost = account.limit.cost(reserved_guarantee(reserved))
                     charge(connection, account, Amount() - cost)
-            append_event(
-                connection,
-                kind="refund",
-                dataset=reservation.dataset,
-                analyst=reservation.analyst,
-                reservation=reservation.number,
-            )
+            end_reservation(connection, reserved, "refund")
+        self._let_go(reservation, reserved)
+
+    def _fail(self, reservation: Reservation) -> bool:
+        """Suspend the account of a reservation that has not ended; False if it was suspended by another before.
+
+        If this cannot be written, the reservation counts as that of a process that died, from now on and everywhere.
+        """
+        try:
+            with self._store.transaction() as connection:
+                reserved = recorded_reservation(connection, reservation)
+                if reserved["end"] is not None:
+                    return True
+                who = reserved["dataset"], reserved["analyst"]
+                before = settle(connection, self._store.alive, *who, but=reserved["number"])
+                end_reservation(connection, reserved, "suspend", scope="withheld" if before else "failure")
+                self._reached("suspend written")
+        except BaseException:
+            self._store.alive.let_go(self._holders.pop(reservation, None))
+            raise
+        self._let_go(reservation, reserved)
+        return not before
+
+    def _let_go(self, reservation: Reservation, reserved: Mapping[str, Any]) -> None:
+        self._holders.pop(reservation, None)
+        self._store.alive.let_go(reserved["holder"])
 
     def _reached(self, point: str) -> None:
         """A seam for the crash tests, which end the process here."""
@@ -293,7 +345,8 @@ class Ledger:
     def account(self, dataset: str, analyst: str) -> Account:
         """One analyst's account; BudgetError if nothing was granted."""
         with self._store.reading() as connection:
-            return granted_account(connection, dataset, analyst)
+            account = granted_account(connection, dataset, analyst)
+        return self._as_suspended([account])[0]
 
     def cap(self, dataset: str) -> Account | None:
         """The cap of a data set over all analysts: the owner's to know."""
@@ -307,7 +360,36 @@ class Ledger:
                 "SELECT dataset, analyst FROM accounts ORDER BY dataset, analyst"
             ).fetchall()
             found = [find_account(connection, *row) for row in rows]
-        return [account for account in found if account is not None]
+        return self._as_suspended([account for account in found if account is not None])
+
+    def _as_suspended(self, accounts: list[Account]) -> list[Account]:
+        """The accounts with the suspensions that nobody has written down yet: somebody died.
+
+        Who ends a reservation lets go of it after the end is written; so one that is not held is looked up again.
+        """
+        with self._store.reading() as connection:
+            suspects = [
+                {
+                    number
+                    for number, _ in dead_reservations(
+                        connection, self._store.alive, account.dataset, account.analyst or CAP
+                    )
+                }
+                for account in accounts
+            ]
+        if not any(suspects):
+            return accounts
+        with self._store.reading() as connection:
+            still = {row[0] for row in connection.execute("SELECT number FROM unended").fetchall()}
+        return [
+            replace(account, suspended=account.suspended or bool(dead & still))
+            for account, dead in zip(accounts, suspects, strict=True)
+        ]
+
+    def tables(self, dataset: str) -> dict[str, str]:
+        """What policies, or the owner since, have said of each table: "private", "view" or "public"."""
+        with self._store.reading() as connection:
+            return known_tables(connection, dataset)
 
     def distance(self, dataset: str) -> str | None:
         """What the losses of a data set are counted per, as text; None while nothing has said it."""
@@ -328,6 +410,8 @@ class Ledger:
         LedgerError if not.
         """
         with self._store.reading() as connection:
+            if (wrong := find_disorder(connection)) is not None:
+                raise LedgerError(f"{self._store}: {wrong}")
             for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
                 account = find_account(connection, dataset, analyst)
                 if account != replayed_account(connection, dataset, analyst):
@@ -358,7 +442,3 @@ def _limit(value: Any) -> Limit:
     if not isinstance(value, Limit):
         raise ParameterError(f"limit must be a Limit such as Limit.of(epsilon=1), got {value!r}")
     return value
-
-
-def _text(name: str, value: float | None) -> str | None:
-    return None if value is None else str(as_written(name, value))

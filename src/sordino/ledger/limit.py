@@ -34,6 +34,8 @@ class Limit:
         name, loss = ("epsilon", epsilon) if rho is None else ("rho", rho)
         positive(name, loss)
         amount = budget_on_grid(Amount(as_written(name, loss), as_written("delta", delta)))
+        if not amount.loss:
+            raise ParameterError(f"{name} of a budget must be at least 1e-100, got {loss!r}")
         if rho is None:
             if at_delta is not None:
                 raise ParameterError("at_delta belongs to rho: a budget in epsilon has delta")
@@ -59,7 +61,7 @@ class Limit:
         return f"{shown}, delta {text(amount.delta)}" if amount.delta or self.amount.delta else shown
 
     def __str__(self) -> str:
-        text = self.shown(self.amount)
+        text = self.shown(self.amount, left=True)
         return text if self.at_delta is None else f"{text} (stated at delta {rounded_up(self.at_delta)})"
 
     def statement(self, amount: Amount) -> tuple[float, float]:
@@ -69,14 +71,15 @@ class Limit:
         if amount.loss == 0:
             return 0.0, _up(amount.delta)
         rho = _up(amount.loss)
-        # ln(1/δ) = −ln δ of the double below δ; three further roundings are covered by 2⁻⁴⁵
-        logarithm = -math.log(math.nextafter(float(self.at_delta), 0.0))
+        # ln(1/δ) = −ln δ of the double below δ; three further roundings are covered by 2⁻⁴⁵. No double is below 2⁻¹⁰⁷⁴.
+        below = math.nextafter(float(self.at_delta), 0.0)
+        logarithm = -math.log(below) if below else 1075 * math.log(2)
         epsilon = (rho + 2 * math.sqrt(rho * logarithm)) * (1 + 2.0**-45)
         return math.nextafter(epsilon, math.inf), _up(amount.delta + self.at_delta)
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON; numbers as text of up to twelve digits."""
-        content = amount_dict(self, self.amount)
+        content = amount_dict(self, self.amount, left=True)
         return content if self.at_delta is None else content | {"at_delta": rounded_up(self.at_delta)}
 
 
@@ -87,5 +90,8 @@ def amount_dict(limit: Limit, amount: Amount, *, left: bool = False) -> dict[str
 
 
 def _up(number: Fraction) -> float:
-    rounded = float(number)
+    try:
+        rounded = float(number)
+    except OverflowError:
+        return math.inf
     return rounded if Fraction(rounded) >= number else math.nextafter(rounded, math.inf)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.core import BudgetError, Distance, Guarantee, LedgerError, ParameterError, add_remove_row
+from sordino.core.parameters import as_written
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.event import Event, distance_key
@@ -31,7 +32,19 @@ def find_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> 
     if row is None:
         return None
     loss, delta, *limit = row
-    return Account(dataset, analyst or None, read_limit(*limit), Amount(Fraction(loss), Fraction(delta)))
+    spent = Amount(Fraction(loss), Fraction(delta))
+    suspended = analyst != CAP and is_suspended(connection, dataset, analyst)
+    return Account(dataset, analyst or None, read_limit(*limit), spent, suspended)
+
+
+def is_suspended(connection: sqlite3.Connection, dataset: str, analyst: str) -> bool:
+    """Whether a suspension was written and not lifted since; whether somebody died unnoticed is `suspension.py`'s."""
+    row = connection.execute(
+        "SELECT kind FROM events WHERE kind IN ('suspend', 'resume') AND dataset = ? AND analyst = ? "
+        "ORDER BY number DESC LIMIT 1",
+        (dataset, analyst),
+    ).fetchone()
+    return row is not None and row[0] == "suspend"
 
 
 def read_limit(measure: str, loss: str, delta: str, at_delta: str | None) -> Limit:
@@ -73,7 +86,8 @@ def set_limit(
         scope=scope,
         **{measure: loss},
     )
-    return Account(dataset, analyst or None, limit, spent)
+    suspended = analyst != CAP and is_suspended(connection, dataset, analyst)
+    return Account(dataset, analyst or None, limit, spent, suspended)
 
 
 def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
@@ -152,19 +166,60 @@ def _event(row: dict[str, Any]) -> Event:
     return Event(**(row | {"analyst": row["analyst"] or None}))
 
 
+def written_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
+    """The columns of a guarantee; losses as exact text."""
+    losses = {name: getattr(guarantee, name) for name in ("epsilon", "delta", "rho")}
+    written = {name: None if loss is None else str(as_written(name, loss)) for name, loss in losses.items()}
+    return written | {"distance": str(guarantee.distance), "theorem": guarantee.theorem}
+
+
+def recorded_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+    """The reserve event that a reservation claims to be. The record counts: what differs from it is refused.
+
+    With ``end``: the kind of the event that has ended it, or None; and ``holder``: who works on it.
+    """
+    number = reservation.number
+    if isinstance(number, bool) or not isinstance(number, int) or not -(2**63) <= number < 2**63:
+        raise LedgerError(
+            "a reservation is known by the whole number that it was given; nothing was released"
+        )
+    cursor = connection.execute("SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (number,))
+    found = cursor.fetchone()
+    if found is None:
+        raise LedgerError(f"reservation {number} is not in this ledger; nothing was released")
+    row = dict(zip((column[0] for column in cursor.description), found, strict=True))
+    if not isinstance(reservation.guarantee, Guarantee):
+        raise LedgerError(f"reservation {number} has no Guarantee; nothing was released")
+    claimed = written_guarantee(reservation.guarantee)
+    claimed |= {"dataset": reservation.dataset, "analyst": reservation.analyst}
+    for name, value in claimed.items():
+        if row[name] != value:
+            raise LedgerError(
+                f"reservation {number} was recorded with another {name} than it is shown with; nothing was released"
+            )
+    ended = connection.execute("SELECT kind FROM events WHERE reservation = ?", (number,)).fetchone()
+    holder = connection.execute("SELECT holder FROM unended WHERE number = ?", (number,)).fetchone()
+    return row | {
+        "end": None if ended is None else ended[0],
+        "holder": None if holder is None else holder[0],
+    }
+
+
 def open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
-    """The reserve event, if neither a commit nor a refund has ended it."""
-    cursor = connection.execute(
-        "SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (reservation.number,)
-    )
-    row = cursor.fetchone()
-    ended = connection.execute(
-        "SELECT kind FROM events WHERE reservation = ?", (reservation.number,)
-    ).fetchone()
-    if row is None or ended is not None:
-        why = "is not in this ledger" if row is None else f"has ended with a {ended[0]}"
-        raise LedgerError(f"reservation {reservation.number} {why}; nothing was released")
-    return dict(zip((column[0] for column in cursor.description), row, strict=True))
+    """The same, if nothing has ended it."""
+    row = recorded_reservation(connection, reservation)
+    if row["end"] is not None:
+        raise LedgerError(f"reservation {row['number']} has ended with a {row['end']}; nothing was released")
+    return row
+
+
+def end_reservation(
+    connection: sqlite3.Connection, reserved: Mapping[str, Any], kind: str, **fields: Any
+) -> int:
+    """Write the one event that ends a reservation, on the account that paid for it; its number."""
+    connection.execute("DELETE FROM unended WHERE number = ?", (reserved["number"],))
+    whose = {name: reserved[name] for name in ("dataset", "analyst")}
+    return append_event(connection, kind=kind, reservation=reserved["number"], **whose, **fields)
 
 
 def reserved_guarantee(reserved: Mapping[str, Any]) -> Guarantee:

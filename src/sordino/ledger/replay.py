@@ -1,4 +1,4 @@
-"""An account as its events make it: what `Ledger.verify` compares the kept sums with."""
+"""An account as its events make it, and whether the events can have happened: what `Ledger.verify` compares with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
 from sordino.ledger.records import event_rows, read_limit, reserved_guarantee
+from sordino.ledger.schema import UNENDED_BY_EVENTS
 
 
 def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
@@ -18,6 +19,7 @@ def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str)
     """
     limit: Limit | None = None
     spent = Amount()
+    suspended = False
     paid: dict[int, Guarantee] = {}
     for row in event_rows(connection, dataset, analyst or None):
         if row["kind"] == "grant" and row["analyst"] == analyst:
@@ -34,4 +36,23 @@ def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str)
             guarantee = paid.pop(row["reservation"])
             if limit is not None:
                 spent -= limit.cost(guarantee)
-    return None if limit is None else Account(dataset, analyst or None, limit, spent)
+        elif row["kind"] in ("suspend", "resume") and analyst:
+            suspended = row["kind"] == "suspend"
+    return None if limit is None else Account(dataset, analyst or None, limit, spent, suspended)
+
+
+def find_disorder(connection: sqlite3.Connection) -> str | None:
+    """What no questions could have left, such as an end of somebody else's reservation; None if all fits."""
+    stray = connection.execute(
+        "SELECT ending.number FROM events AS ending LEFT JOIN events AS paid ON paid.number = ending.reservation "
+        "AND paid.kind = 'reserve' AND paid.dataset = ending.dataset AND paid.analyst = ending.analyst "
+        "WHERE (ending.kind IN ('commit', 'refund', 'suspend')) != (ending.reservation IS NOT NULL) "
+        "OR (ending.reservation IS NOT NULL AND paid.number IS NULL) LIMIT 1"
+    ).fetchone()
+    if stray is not None:
+        return f"event {stray[0]} does not end a reservation of its own account"
+    kept = "SELECT number, dataset, analyst FROM unended ORDER BY number"
+    found = f"SELECT number, dataset, analyst FROM ({UNENDED_BY_EVENTS}) ORDER BY number"
+    if connection.execute(kept).fetchall() != connection.execute(found).fetchall():
+        return "the list of open reservations does not match its events"
+    return None

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sordino.core import Guarantee, LedgerError, SordinoError
+from sordino.core import Guarantee, LedgerError, SordinoError, SuspendedError
 from sordino.core.parameters import as_written
 from sordino.ledger.composition import printed
+from sordino.ledger.suspension import SUSPENDED
 
 if TYPE_CHECKING:
     from sordino.ledger.ledger import Ledger
@@ -37,7 +38,10 @@ class StoredRelease:
 class Reservation:
     """Budget subtracted on disk. It never comes back by itself: a crash or an error wastes it.
 
-    As a context manager it gives the budget back only if the block raises `NothingReleased`.
+    It is a claim: the ledger goes by what it has recorded under ``number`` and refuses what differs.
+
+    As a context manager it gives the budget back only if the block raises `NothingReleased`. A block that ends in any
+    other way without a commit or a refund suspends the account (`suspension.py`), and so does a process that ends.
     """
 
     ledger: Ledger
@@ -63,6 +67,8 @@ class Reservation:
     ) -> None:
         if isinstance(error, NothingReleased):
             self.refund()
+        elif not self.ledger._fail(self) and isinstance(error, Exception):
+            raise SuspendedError(SUSPENDED) from None
 
 
 def check_release(release: Mapping[str, Any], reserved: Guarantee) -> None:

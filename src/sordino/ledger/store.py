@@ -12,63 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sordino.core import LedgerError
+from sordino.ledger.alive import Alive
+from sordino.ledger.schema import SCHEMA_VERSION, SEEN_AS_PRESENT, UPGRADES
 
 _APPLICATION = 0x536F7264  # "Sord": tells a ledger from any other SQLite file
-SCHEMA_VERSION = 2
-_DECLARED = """
-CREATE TABLE declared (    -- what a policy said last, whatever was granted since; analyst '' is the cap
-  dataset TEXT NOT NULL,
-  analyst TEXT NOT NULL,
-  measure TEXT NOT NULL,
-  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
-  PRIMARY KEY (dataset, analyst)
-);
-"""
-_SCHEMA = (
-    """
-CREATE TABLE datasets (
-  dataset TEXT PRIMARY KEY,
-  distance TEXT,           -- canonical; NULL until a grant or a question says it
-  distance_text TEXT
-);
-CREATE TABLE accounts (    -- analyst '' is the cap of the data set; the sums of the events, kept for speed
-  dataset TEXT NOT NULL,
-  analyst TEXT NOT NULL,
-  measure TEXT NOT NULL,
-  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
-  loss_spent TEXT NOT NULL, delta_spent TEXT NOT NULL,
-  PRIMARY KEY (dataset, analyst)
-);
-CREATE TABLE events (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  time TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserve', 'commit', 'refund')),
-  dataset TEXT NOT NULL,
-  analyst TEXT NOT NULL,
-  reservation INTEGER REFERENCES events (number),
-  epsilon TEXT, delta TEXT, rho TEXT, at_delta TEXT,
-  distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT
-);
-CREATE INDEX events_by_question ON events (dataset, analyst, question) WHERE kind = 'commit';
-CREATE UNIQUE INDEX one_end_per_reservation ON events (reservation) WHERE reservation IS NOT NULL;
-CREATE TRIGGER events_keep_content BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-CREATE TRIGGER events_keep_lines BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-"""
-    + _DECLARED
-)
-# Format 1 did not keep what policies said. Its grants with a distance came from one, those by hand have none.
-_FROM_FORMAT_1 = (
-    _DECLARED
-    + """
-INSERT INTO declared
-SELECT dataset, analyst, CASE WHEN rho IS NULL THEN 'epsilon' ELSE 'rho' END, coalesce(rho, epsilon), delta, at_delta
-FROM events
-WHERE number IN (
-  SELECT max(number) FROM events WHERE kind = 'grant' AND distance IS NOT NULL GROUP BY dataset, analyst
-);
-"""
-)
-
 _WORDS = {
     sqlite3.SQLITE_NOTADB: "it is not a ledger (not an SQLite database)",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy that knows of every release since",
@@ -94,6 +41,8 @@ class Store:
     Without ``write`` nothing is written, not even beside the file. While somebody has the ledger open, its log is
     there and readers take part in it. Else the file alone is the ledger, and SQLite is told that it stays as it is,
     because it would have to make a log to lock it; that nobody came meanwhile is checked after reading.
+
+    ``alive``: the reservations of this process that have not ended (`alive.py`).
     """
 
     def __init__(self, path: Path | None, *, create: bool, patience: float, write: bool = True) -> None:
@@ -108,6 +57,7 @@ class Store:
         self._foreign = False
         self._closed = False
         self._identity: tuple[int, int] | None = None
+        self.alive = Alive(self.path)
         self._connect()
         _stores.add(self)
 
@@ -151,6 +101,7 @@ class Store:
         """Close the file; later use is refused."""
         with self._lock:
             self._closed = True
+            self.alive.let_go_of_all()
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -158,6 +109,7 @@ class Store:
     def after_fork(self) -> None:
         """In the child: leave the parent's connection and lock alone."""
         self._lock = threading.RLock()
+        self.alive.after_fork()
         if self._connection is not None:
             _inherited.append(self._connection)
             self._connection = None
@@ -215,17 +167,20 @@ class Store:
                 raise LedgerError(f"{self}: the file is empty")
             if self._identity is None and self.path is not None:
                 self._identity = _identity(self.path)
+            if known < SCHEMA_VERSION:
+                connection.execute("PRAGMA temp_store = MEMORY")
+                connection.execute(SEEN_AS_PRESENT)
             return
         if self.path is not None and self._write_ahead(connection) != "wal":
             raise LedgerError(f"{self}: the file system does not support a write-ahead log")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA fullfsync = ON")
-        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA foreign_keys = OFF")  # until the tables are what they shall be
         connection.execute("BEGIN IMMEDIATE")  # also finds out now whether the file can be written
         try:
             version = self._check_kind(connection)  # again: another process may have been here meanwhile
             if version < SCHEMA_VERSION:
-                for statement in _statements(_FROM_FORMAT_1 if version else _SCHEMA):
+                for statement in _statements(UPGRADES[version]):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -234,6 +189,7 @@ class Store:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        connection.execute("PRAGMA foreign_keys = ON")
         if self.path is not None and self._identity is None:
             self._identity = _identity(self.path)
 

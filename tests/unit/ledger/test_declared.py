@@ -8,7 +8,9 @@ import pytest
 
 import sordino as sd
 from sordino.ledger import Amount, Ledger, Limit
+from sordino.ledger.schema import UPGRADES
 from tests.unit.ledger.conftest import pure
+from tests.unit.ledger.old_formats import write_old
 
 ONE, TWO, FIVE = (Limit.of(epsilon=epsilon) for epsilon in (1, 2, 5))
 LESS = Limit.of(epsilon=0.85)
@@ -149,29 +151,13 @@ def test_the_record_says_who_spoke(book):
     ]
 
 
-def in_format_1(path):
-    """As the first format left it: a file without the table, whose policies granted with a distance."""
-    file = sqlite3.connect(path, isolation_level=None)
-    file.execute("DROP TABLE declared")
-    file.execute("PRAGMA user_version = 1")
-    file.close()
-
-
-@pytest.fixture
-def old(book, path):
+@pytest.fixture(params=[1, 2])
+def old(request, path):
     """Policy: ann 1, bob 1; granted since: ann 0.85; by hand alone: zoe."""
-    distance = sd.add_remove_row()
-    for analyst in ("ann", "bob"):
-        book.grant("shop", analyst, ONE, distance=distance)
-    pay(book, "ann", 0.5)
-    book.grant("shop", "ann", LESS)
-    book.grant("shop", "zoe", TWO)
-    book.close()
-    in_format_1(path)
-    return path
+    return write_old(path, request.param)
 
 
-def test_a_file_of_the_first_format_keeps_what_was_granted_since_its_policy_spoke(old):
+def test_a_file_of_an_old_format_keeps_what_was_granted_since_its_policy_spoke(old):
     with Ledger.open(old) as book:
         book.verify()
         events = book.history()
@@ -186,22 +172,45 @@ def test_a_file_of_the_first_format_keeps_what_was_granted_since_its_policy_spok
         book.verify()
 
 
-def test_a_file_of_the_first_format_is_read_as_it_is_by_those_who_only_look(old):
+def test_a_file_of_an_old_format_is_read_as_it_is_by_those_who_only_look(old):
+    content = old.read_bytes()
     with Ledger.open(old, write=False) as book:
         book.verify()
         assert limits(book) == {"ann": LESS, "bob": ONE, "zoe": TWO}
+        assert book.stored("shop", "ann", "q").content == {"value": 1}
+    assert old.read_bytes() == content
+
+
+def test_a_file_of_an_old_format_keeps_every_event_as_it_was(old):
     file = sqlite3.connect(old)
-    assert file.execute("PRAGMA user_version").fetchone() == (1,)
+    before = file.execute("SELECT * FROM events").fetchall()
+    file.close()
+    with Ledger.open(old) as book:
+        pay(book, "bob", 0.25)
+    file = sqlite3.connect(old)
+    after = file.execute("SELECT * FROM events").fetchall()
+    assert after[:6] == before
+    assert [row[0] for row in after[6:]] == [7, 8]
+    assert file.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        file.execute("DELETE FROM events")
     file.close()
 
 
 def test_a_crash_while_the_format_changes_changes_nothing(old, monkeypatch):
-    monkeypatch.setattr(
-        "sordino.ledger.store._FROM_FORMAT_1", "CREATE TABLE declared (a);\nINSERT INTO nowhere VALUES (1);\n"
-    )
+    for version, script in UPGRADES.items():
+        monkeypatch.setitem(UPGRADES, version, script + "INSERT INTO nowhere VALUES (1);\n")
+    content = old.read_bytes()
     with pytest.raises(sd.LedgerError, match="nothing was released"):
         Ledger.open(old)
     monkeypatch.undo()
+    with Ledger.open(old, write=False) as book:
+        assert len(book.history()) == 6
+    file = sqlite3.connect(old)
+    assert file.execute("PRAGMA user_version").fetchone()[0] in (1, 2)
+    file.close()
+    assert len(content) == len(old.read_bytes())
     with Ledger.open(old) as book:
         declare(book, ann=ONE, bob=ONE)
         assert limits(book)["ann"] == LESS

@@ -164,6 +164,7 @@ def test_a_release_that_lost_more_than_reserved_is_not_stored(ledger):
     ):
         with pytest.raises(sd.LedgerError, match="nothing was released"):
             ledger.spend("shop", "ann", pure(0.1), "q", lambda claim=claim: {"value": 1, "guarantee": claim})
+        ledger.resume("shop", "ann")
     assert ledger.stored("shop", "ann", "q") is None
 
 
@@ -178,6 +179,7 @@ def test_what_is_not_plain_data_is_refused_without_being_shown(ledger):
     with pytest.raises(sd.ParameterError) as refused:
         ledger.spend("shop", "ann", pure(0.1), "q", lambda: {"value": {"secret-77"}})
     assert "77" not in str(refused.value)
+    ledger.resume("shop", "ann")
     with pytest.raises(sd.LedgerError, match="must be a dict"):
         ledger.spend("shop", "ann", pure(0.1), "q", lambda: 5)
 

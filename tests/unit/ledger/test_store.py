@@ -15,7 +15,7 @@ import pytest
 
 import sordino as sd
 from sordino.ledger import Ledger, Limit
-from sordino.ledger.store import SCHEMA_VERSION
+from sordino.ledger.schema import SCHEMA_VERSION
 from tests.unit.ledger.conftest import pure
 
 NOBODY = 65534

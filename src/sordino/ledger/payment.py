@@ -1,0 +1,67 @@
+"""Paying for a question: the cost leaves the analyst's account and the data set's cap, or nothing does."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from sordino.core import BudgetError, Guarantee
+from sordino.ledger.composition import printed
+from sordino.ledger.records import (
+    CAP,
+    append_event,
+    charge,
+    find_account,
+    fix_distance,
+    granted_account,
+    written_guarantee,
+)
+
+
+def pay(
+    connection: sqlite3.Connection,
+    dataset: str,
+    analyst: str,
+    guarantee: Guarantee,
+    holder: str,
+    **fields: Any,
+) -> int:
+    """Subtract the cost of a guarantee and write its reservation; the reservation's number, or BudgetError.
+
+    ``holder``: who works on it (`alive.py`). ``fields``: what else its event says.
+    """
+    account = granted_account(connection, dataset, analyst)
+    fix_distance(connection, dataset, guarantee.distance)
+    cost = account.limit.cost(guarantee)
+    if cost.delta and not account.limit.amount.delta:
+        raise BudgetError(
+            f"{account.limit.shown(cost)} was asked and the budget of {analyst!r} on data set {dataset!r} has "
+            f"no delta to spend, {account.limit.measure} alone; nothing was spent; ask without a delta, or "
+            f"have the owner give one beside {account.limit.measure}"
+        )
+    if not (account.spent + cost).within(account.limit.amount):
+        raise BudgetError(
+            f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
+            f"of the budget of {analyst!r} on data set {dataset!r}; nothing was spent"
+        )
+    charge(connection, account, cost)
+    cap = find_account(connection, dataset, CAP)
+    if cap is not None:
+        shared = cap.limit.cost(guarantee)
+        if not (cap.spent + shared).within(cap.limit.amount):
+            raise BudgetError(
+                f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
+                "does not allow it; nothing was spent; ask the owner of the data"
+            )
+        charge(connection, cap, shared)
+    number = append_event(
+        connection,
+        kind="reserve",
+        dataset=dataset,
+        analyst=analyst,
+        guarantee=str(printed(guarantee)),
+        **written_guarantee(guarantee),
+        **fields,
+    )
+    connection.execute("INSERT INTO unended VALUES (?, ?, ?, ?)", (number, dataset, analyst, holder))
+    return number
