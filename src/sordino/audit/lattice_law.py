@@ -15,7 +15,11 @@ class LatticeLaw(Protocol):
 
     Outcome k stands for the value k·step. Inside a window the masses are given one by one; outside it the law
     states two bounds that hold for every single outcome there. Tails are never merged into one atom: merging
-    is post-processing and may hide a loss.
+    is post-processing and may hide a loss. The two bounds are not taken unseen: `log_masses` is read outside the window
+    as well, at distances that grow up to 2⁴⁰ windows, and must agree with them.
+
+    A law may have an attribute ``log_error``, a bound on |stated − true| of every ln P inside a window (0 if it has
+    none), which `prove` adds to the losses, and holds against the law's mass.
     """
 
     @property
@@ -26,7 +30,7 @@ class LatticeLaw(Protocol):
         """Lattice indices (first, last), both included, outside which little mass lies."""
 
     def log_masses(self, first: int, last: int) -> NDArray[np.float64]:
-        """ln P(k·step) for k = first, …, last."""
+        """ln P(k·step) for k = first, …, last; anywhere, not only in the window."""
 
     def tail_mass(self, first: int, last: int) -> float:
         """An upper bound on the mass of all outcomes outside first, …, last."""

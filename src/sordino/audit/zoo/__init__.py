@@ -8,6 +8,14 @@ from sordino.audit.zoo.composition import (
 from sordino.audit.zoo.floating_point import FLOATING_POINT_ATTACK, FLOATING_POINT_SUPPORT
 from sordino.audit.zoo.local_dampening import ADMISSIBILITY_AS_PRINTED, PERCENTILE_CANDIDATES, TREE_STOP
 from sordino.audit.zoo.local_sensitivity import LOCAL_SENSITIVITY_MEDIAN
+from sordino.audit.zoo.overlooked import (
+    HIDDEN_OUTSIDE_THE_WINDOW,
+    LOST_DIGITS,
+    SIGN_OF_ZERO,
+    SORTED_CANDIDATES,
+    TYPE_OF_OUTCOME,
+    UNDERSTATED_TAIL,
+)
 from sordino.audit.zoo.selection import (
     EXPONENTIAL_WITH_SMOOTH_SENSITIVITY,
     MONOTONE_RATE_UNDER_REPLACE,
@@ -46,4 +54,10 @@ def specimens() -> tuple[Specimen, ...]:
         SPARSE_VECTOR_BARE_QUERIES,
         PARALLEL_UNDER_REPLACE,
         BOUND_SHARED_BY_GROUPS,
+        SIGN_OF_ZERO,
+        TYPE_OF_OUTCOME,
+        SORTED_CANDIDATES,
+        HIDDEN_OUTSIDE_THE_WINDOW,
+        UNDERSTATED_TAIL,
+        LOST_DIGITS,
     )
