@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from sordino.core import Guarantee, ParameterError, PrivateDataError, Release, Secret, flip_edge
+from sordino.core.guarantee import rounded_up
 from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
@@ -20,6 +22,7 @@ MECHANISMS = ("auto", PROXY, *(name for name in selection.MECHANISMS if name != 
 # From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does (docs/graphs.md).
 _BROKERAGE_FROM = 0.3
 _HORIZON = 1024
+_LEAST_DELTA = 2.0**-1000
 
 
 def top_k(
@@ -61,7 +64,8 @@ def top_k(
     limit = graph.nodes - 1 if max_degree is None else whole("max_degree", max_degree, least=1)
     positive("epsilon", epsilon)
     probability("delta", delta, zero=True)
-    price = PRICE if excess == "project" and limit < graph.nodes - 1 else 1
+    declared = limit if limit < graph.nodes - 1 else None
+    price = PRICE if excess == "project" and declared is not None else 1
     if price > 1:
         graph = projected(graph, limit)
     elif int(graph.degrees.max(initial=0)) > limit:
@@ -69,14 +73,15 @@ def top_k(
             f"some node has more than max_degree = {limit} neighbours: declare a larger bound, or pass "
             'excess="project" to drop edges beyond it (at three times the price)'
         )
-    share = exact("epsilon", epsilon) / price
+    asked = exact("epsilon", epsilon)
+    share = asked / price
     name, ranked = resolve(mechanism, measured, float(share) / k)
     release = selection.top_k(
         ranked.scores(graph),
         k,
         profile=_profile(ranked, graph, limit, name),
         epsilon=share,
-        delta=_delta_per_edge(delta, float(share), price),
+        delta=delta_per_edge(delta, rounded_up(share), price),
         mechanism=name,
         monotone=ranked.monotone and name in _UNDAMPENED,
         sampler=sampler,
@@ -88,7 +93,7 @@ def top_k(
     return replace(
         release,
         value=list(map(graph.label_of, release.value)),
-        guarantee=_stated(release.guarantee, price, limit if limit < graph.nodes - 1 else None),
+        guarantee=_stated(release.guarantee, price, declared, asked, delta),
         mechanism=f"{name} on {ranked.name}",
         details=details,
     )
@@ -100,19 +105,30 @@ def _profile(metric: Metric, graph: Graph, limit: int, mechanism: str) -> Profil
     return profile.until(_HORIZON) if mechanism == "inverse_sensitivity" else profile
 
 
-def _delta_per_edge(delta: float, epsilon: float, price: int) -> float:
-    """What one edge of the projection may spend of δ, so that ``price`` of them spend δ (group privacy)."""
-    return delta if price == 1 else delta * math.expm1(epsilon) / math.expm1(price * epsilon) * (1 - 2.0**-40)
+def delta_per_edge(delta: float, epsilon: float, price: int) -> float:
+    """What one edge of the projection may spend of δ, so that ``price`` of them spend δ: δ/(1 + e^ε + e^{2ε} + …).
+
+    **Numerics**: rounded down, at any ε; what would be less than 2^−1000 is nothing.
+    """
+    if price == 1:
+        return delta
+    powers = [math.exp(-step * epsilon) for step in range(price)]
+    share = delta * powers[-1] / math.fsum(powers) * (1 - 2.0**-40)
+    return share if share > _LEAST_DELTA else 0.0
 
 
-def _stated(guarantee: Guarantee, price: int, declared: int | None) -> Guarantee:
+def _stated(
+    guarantee: Guarantee, price: int, declared: int | None, epsilon: Fraction, delta: float
+) -> Guarantee:
     """The guarantee with what a declared degree bound adds to it: the price of a projection, or a promise."""
     if declared is None:
         return guarantee
     if price == 1:
         return replace(guarantee, theorem=f"{guarantee.theorem}; among graphs of degree at most {declared}")
+    # ``price`` changes of the projection at ε/price and the δ per edge are ε and δ exactly (group privacy)
     theorem = f"{guarantee.theorem}; of a projection in which one edge moves at most {price}"
-    return replace(guarantee.for_changes(price), theorem=theorem)
+    spent = delta if guarantee.delta else 0.0
+    return replace(guarantee, epsilon=rounded_up(epsilon), delta=spent, theorem=theorem)
 
 
 def resolve(mechanism: str, metric: Metric, epsilon: float) -> tuple[str, Metric]:

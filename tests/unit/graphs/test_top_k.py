@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from flint import arb, ctx, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sordino as sd
 from sordino.graphs import METRICS, Graph, projected, top_k
-from sordino.graphs.top_k import MECHANISMS, resolve
+from sordino.graphs.top_k import MECHANISMS, delta_per_edge, resolve
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +76,52 @@ def test_projection_costs_three_times_and_says_so(star_and_clique):
     )
     assert approximate.guarantee.delta <= 1e-6
     assert int(projected(star_and_clique, 10).degrees.max()) == 10
+
+
+@pytest.mark.parametrize("epsilon", [700, 709.7, 710, 2000, 1e9, 1e300])
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-6])
+@pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip", "local_dampening"])
+def test_a_projection_at_a_very_large_budget_keeps_its_word(star_and_clique, epsilon, delta, mechanism):
+    release = top_k(
+        star_and_clique, 3, epsilon=epsilon, delta=delta, max_degree=10, excess="project", mechanism=mechanism
+    )
+    assert len(set(release.value)) == 3
+    assert release.guarantee.epsilon == epsilon
+    assert release.guarantee.delta in (0.0, delta)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), 0.7, 1, 1 / 3])
+def test_the_stated_epsilon_of_a_projection_is_the_one_that_was_asked(star_and_clique, epsilon):
+    stated = top_k(star_and_clique, 1, epsilon=epsilon, max_degree=10, excess="project").guarantee.epsilon
+    assert math.nextafter(stated, 0) < Fraction(epsilon) <= Fraction(stated)
+
+
+@settings(max_examples=200)
+@given(st.floats(0, 1, exclude_max=True), st.floats(1e-300, 1e4))
+def test_three_edges_of_a_projection_spend_no_more_than_delta(delta, epsilon):
+    """Group privacy, from its definition: δ₁(1 + e^ε + e^{2ε}) ≤ δ."""
+    each = delta_per_edge(delta, epsilon, 3)
+    before = ctx.prec
+    ctx.prec = 256
+    try:
+        rate, given_delta, edge = (arb(fmpq(*Fraction(x).as_integer_ratio())) for x in (epsilon, delta, each))
+        spent = edge * (1 + rate.exp() + (2 * rate).exp())
+        assert not spent > given_delta
+        if delta > 1e-100 and epsilon < 100:
+            assert spent > given_delta * (1 - 2.0**-39)
+    finally:
+        ctx.prec = before
+    assert delta_per_edge(delta, epsilon, 1) == delta
+
+
+@pytest.mark.parametrize("edges", [[], [(0, 1)]])
+@pytest.mark.parametrize("nodes", [1, 2, 3])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_graphs_with_next_to_nothing_are_answered(nodes, edges, mechanism, metric):
+    graph = Graph.from_edges(edges if nodes > 1 else [], nodes=nodes)
+    for more in ({}, {"max_degree": 1, "excess": "project"}):
+        assert len(top_k(graph, 1, epsilon=1, metric=metric, mechanism=mechanism, **more).value) == 1
 
 
 @pytest.mark.parametrize(
