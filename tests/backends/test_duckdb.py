@@ -87,8 +87,8 @@ def test_the_suite_notices_an_engine_without_transactions(duckdb_backend, monkey
         def __init__(self, cursor):
             self.inner = cursor
 
-        def execute(self, sql):
-            return self.inner.execute("SELECT 1" if sql.startswith("BEGIN") else sql)
+        def execute(self, sql, *values):
+            return self.inner.execute("SELECT 1" if sql.startswith("BEGIN") else sql, *values)
 
         def __getattr__(self, name):
             return getattr(self.inner, name)

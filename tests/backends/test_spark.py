@@ -81,9 +81,3 @@ def test_sessions_that_would_be_wrong_are_refused(spark):
         connect("spark-local")
     with pytest.raises(ParameterError, match="cannot be set"):
         connect(spark, threads=2)
-    spark.conf.set("spark.sql.ansi.enabled", "false")
-    try:
-        with pytest.raises(ParameterError, match="ANSI"):
-            connect(spark)
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", "true")

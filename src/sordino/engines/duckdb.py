@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,56 +18,48 @@ from sqlglot import exp
 
 from sordino.core import EngineError, ParameterError
 from sordino.engines import files as tables_of
-from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import read_through, render
+from sordino.engines.canonical import Found, Reading, read_through
+from sordino.engines.duckdb_catalogue import found_tables, plain_readings, shapes, signatures
+from sordino.engines.engine import Table
+from sordino.engines.query import write
 from sordino.engines.result import normalised
+from sordino.engines.settings import check_settings, holds
 
-_TYPES: dict[str, ColumnType] = {
-    "TINYINT": "integer",
-    "SMALLINT": "integer",
-    "INTEGER": "integer",
-    "BIGINT": "integer",
-    "HUGEINT": "integer",
-    "UTINYINT": "integer",
-    "USMALLINT": "integer",
-    "UINTEGER": "integer",
-    "UBIGINT": "integer",
-    "UHUGEINT": "other",  # comparing it with a signed integer raises on some values
-    "DECIMAL": "decimal",
-    "FLOAT": "float",
-    "DOUBLE": "float",
-    "VARCHAR": "text",
-    "ENUM": "text",
-    "BOOLEAN": "boolean",
-    "DATE": "date",
-    "TIMESTAMP": "timestamp",
-    "TIMESTAMP_S": "timestamp",
-    "TIMESTAMP_MS": "timestamp",
-    "TIMESTAMP_NS": "timestamp",
-    "TIMESTAMP WITH TIME ZONE": "timestamp",
+# What changes the meaning of a statement or of an answer; a version that does not know one is not asked for it.
+_SETTINGS = {
+    "search_path": "system.main",
+    "default_collation": "",
+    "TimeZone": "UTC",
+    "Calendar": "gregorian",
+    "integer_division": "false",
+    "ieee_floating_point_ops": "true",
+    "error_on_division_by_zero": "true",
+    "default_null_order": "nulls_last",
+    "default_order": "asc",
+    "order_by_non_integer_literal": "false",
+    "old_implicit_casting": "false",
+    "preserve_identifier_case": "preserve_case",
+    "scalar_subquery_error_on_multiple_rows": "true",
+    "regex_match_operator_semantics": "partial",
+    "dialect_compatibility_mode": "none",
+    "allow_parser_override_extension": "default",
+    "disable_timestamptz_casts": "false",
+    "legacy_disable_null_type": "false",
+    "warnings_as_errors": "false",
+    "binary_as_string": "false",
+    "arrow_lossless_conversion": "false",
+    "python_enable_replacements": "false",
 }
-_CATALOGUE = """
-    SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
-    WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
-"""
-_VIEWS = """
-    SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
-"""
-# Names, and whether the rows are in a table of DuckDB's own.
-_NAMES = """
-    SELECT schema_name, table_name, type = 'duckdb' FROM duckdb_tables() JOIN duckdb_databases() USING (database_name)
-    WHERE database_name = current_database()
-    UNION ALL
-    SELECT schema_name, view_name, false FROM duckdb_views() WHERE NOT internal AND database_name = current_database()
-"""
 
 
 class DuckDBEngine:
     """An engine over one DuckDB connection; each snapshot is a transaction on a cursor of its own.
 
     What Sordino opens itself is read-only and shut in: no extension is fetched, no file but the given ones is read, and
-    the configuration is locked. A connection that the caller passes keeps the caller's settings and stays open;
-    its temporary tables and registered frames belong to that connection alone and are not in the catalogue.
+    the configuration is locked. A connection that the caller passes keeps its own settings and stays open: ours are
+    pinned on a cursor of our own. Its temporary tables and registered frames belong to that connection alone and are
+    not in the catalogue. Built-in functions and operators are found in DuckDB's own schema only, whatever macros the
+    database has, and tables are called by their full name.
 
     Files are not transactional. Their list is pinned at connect, and a snapshot that ends with a file other than it
     began with raises.
@@ -88,22 +82,18 @@ class DuckDBEngine:
         self._paths = paths
         self._headers = tables_of.headers(paths)
         self._spill = spill
-        self._known: dict[str, Table] | None = None
+        self._known: Found | None = None
+        self._database = ""
+        self._asked: tuple[str, ...] = ()
+        if not owned:
+            self._check_functions()
 
     def catalogue(self) -> dict[str, Table]:
         """Tables and views of the current database; outside the schema ``main`` named ``schema.table``.
 
         What Sordino opened itself is read-only, so its catalogue is read once.
         """
-        cursor = self._cursor()
-        try:
-            if self._known is None or not self._owned:
-                self._known = _catalogue(cursor, own_views=bool(self._paths))
-            return dict(self._known)
-        except duckdb.Error as error:
-            raise _failure("the catalogue cannot be read", error) from None
-        finally:
-            cursor.close()
+        return dict(self._found().tables)
 
     @contextmanager
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
@@ -115,30 +105,33 @@ class DuckDBEngine:
         try:
             try:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
-                names, veiled = self._names(cursor)
+                readings = self._readings(cursor)
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            yield DuckDBSnapshot(cursor, names, veiled, self._paths, before)
+            yield DuckDBSnapshot(cursor, readings, self._paths, before)
             _check_unchanged(self._paths, before)
         finally:
             cursor.close()
 
-    def _names(self, cursor: duckdb.DuckDBPyConnection) -> tuple[frozenset[str], dict[str, Table]]:
-        """The tables of a snapshot, and those whose floats are hidden from the planner."""
+    def _found(self) -> Found:
+        """All tables, with their columns."""
+        cursor = self._cursor()
+        try:
+            if self._known is None or not self._owned:
+                self._known = found_tables(cursor, self._database, own_views=bool(self._paths))
+            return self._known
+        except duckdb.Error as error:
+            raise _failure("the catalogue cannot be read", error) from None
+        finally:
+            cursor.close()
+
+    def _readings(self, cursor: duckdb.DuckDBPyConnection) -> Mapping[str, Reading]:
+        """How the tables of a snapshot are read."""
         if self._owned:  # nobody can write to it
-            return frozenset(self.catalogue()), {}
+            return self._found().readings
         # A DuckDB transaction begins at its first statement; this is one.
-        stored = {
-            _name(schema, table): own
-            for schema, table, own in cursor.execute(_NAMES).fetchall()
-            if "." not in schema and "." not in table
-        }
-        if all(stored.values()):
-            return frozenset(stored), {}
-        tables = _catalogue(cursor, own_views=False)
-        return frozenset(stored), {
-            name: tables[name] for name, own in stored.items() if not own and name in tables
-        }
+        plain = plain_readings(self._database, shapes(cursor, self._database))
+        return found_tables(cursor, self._database, own_views=False).readings if plain is None else plain
 
     def lines_and_rows(self, table: str) -> tuple[int, int] | None:
         """Of a table that is a CSV file."""
@@ -147,7 +140,8 @@ class DuckDBEngine:
             return None
         cursor = self._cursor()
         try:
-            queries = (tables_of.lines(file), f"SELECT COUNT(*) FROM {_quoted(table)}")
+            whole = f"{_quoted(self._database)}.main.{_quoted(table)}"
+            queries = (tables_of.lines(file), f"SELECT COUNT(*) FROM {whole}")
             lines, rows = (int(cursor.execute(query).fetchall()[0][0]) for query in queries)
         except duckdb.Error as error:
             raise _failure(f"the lines of {file.name} cannot be counted", error) from None
@@ -171,43 +165,81 @@ class DuckDBEngine:
         self.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """A cursor with pinned settings."""
         try:
-            return self._connection.cursor()
+            cursor = self._connection.cursor()
         except duckdb.Error as error:
             raise _failure("the connection is closed: connect again", error) from None
+        try:
+            if not self._database:
+                # In full: a macro of the database may have the same name. It stays, as only cursors can USE another.
+                name = cursor.execute("SELECT system.main.current_database()").fetchall()[0][0]
+                self._database = str(name)
+            self._pin(cursor)
+        except duckdb.Error as error:
+            cursor.close()
+            raise _failure("the session's settings cannot be pinned", error) from None
+        except EngineError:
+            cursor.close()
+            raise
+        return cursor
+
+    def _pin(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        # First, so that what follows is DuckDB's own. It can be set even where the configuration is locked.
+        cursor.execute(f"SET SESSION search_path = '{_SETTINGS['search_path']}'")
+        if not self._asked:
+            known = {name for (name,) in cursor.execute("SELECT name FROM duckdb_settings()").fetchall()}
+            self._asked = tuple(name for name in _SETTINGS if name in known)
+        found = _settings(cursor, self._asked)
+        wrong = [name for name in self._asked if not holds(found[name], _SETTINGS[name])]
+        for name in wrong:
+            try:
+                cursor.execute(f"SET SESSION {name} = '{_SETTINGS[name]}'")
+            except duckdb.Error:
+                continue  # locked, or of the whole instance: refused below
+        if wrong:
+            found = _settings(cursor, self._asked)
+        check_settings("DuckDB", found, _SETTINGS, lambda name, value: f"SET GLOBAL {name} = '{value}'")
+
+    def _check_functions(self) -> None:
+        """Refuse functions of the caller's that were added to built-in ones, as Python functions can be.
+
+        Macros need no such look: they are not in DuckDB's own schema.
+        """
+        cursor = self._cursor()
+        try:
+            added = signatures(cursor) - _built_in()
+        except duckdb.Error as error:
+            raise _failure("the functions cannot be read", error) from None
+        finally:
+            cursor.close()
+        names = {name for name, _ in _built_in()}
+        taken = sorted({name for name, types in added if name in names and _PLAIN_TYPES.fullmatch(types)})
+        if taken:
+            raise EngineError(
+                f"the connection has functions under names of built-in ones ({', '.join(taken)}), and statements would "
+                "call them: remove_function, or give them names of their own"
+            )
 
 
 class DuckDBSnapshot:
-    """One transaction.
-
-    ``veiled``: tables that are not DuckDB's own. What lies behind them may be Parquet, whose minimum and maximum leave
-    NaN out (see `sordino.engines.files.view`), so their floats are hidden from the planner.
-    """
+    """One transaction; ``readings``: the tables and their columns in canonical form."""
 
     def __init__(
         self,
         cursor: duckdb.DuckDBPyConnection,
-        tables: frozenset[str],
-        veiled: Mapping[str, Table],
+        readings: Mapping[str, Reading],
         paths: tuple[Path, ...],
         before: tuple[tuple[int, int, int], ...],
     ) -> None:
         self._cursor = cursor
-        self._tables = tables
-        # Every float goes through TRY, which has no statistics.
-        self._veiled = {
-            name.casefold(): [_veiled(column) for column in table.columns]
-            for name, table in veiled.items()
-            if any(column.type == "float" for column in table.columns)
-        }
+        self._readings = readings
         self._paths = paths
         self._before = before
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
-        """Render, run and fetch one query."""
-        sql = render(expression, dialect=DuckDBEngine.dialect, tables=self._tables)
-        if self._veiled:
-            sql = read_through(expression, self._veiled).sql(dialect=DuckDBEngine.dialect)
+        """Write, run and fetch one query."""
+        sql = write(read_through(expression, self._readings), DuckDBEngine.dialect)
         try:
             answer = self._cursor.sql(sql).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as error:
@@ -281,6 +313,7 @@ def _locked(
         if paths:
             allowed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
             connection.execute(f"SET allowed_paths = [{allowed}]")
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # all other settings are as DuckDB comes
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         for name, select in (views or {}).items():
@@ -308,31 +341,23 @@ def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
     return EngineError(f"{database} is not a database that DuckDB {duckdb.__version__} can open", text)
 
 
-def _catalogue(cursor: duckdb.DuckDBPyConnection, *, own_views: bool) -> dict[str, Table]:
-    """``own_views``: the views are ours, each with the rows of one file."""
-    columns: dict[str, list[Column]] = {}
-    views = set() if own_views else {_name(*row) for row in cursor.execute(_VIEWS).fetchall()}
-    for schema, table, column, kind, nullable in cursor.execute(_CATALOGUE).fetchall():
-        if "." in schema or "." in table:
-            continue
-        name = _name(schema, table)
-        base, _, rest = kind.partition("(")
-        # Lists end in a bracket, whatever they are lists of.
-        known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
-        digits, scale = map(int, rest[:-1].split(",")) if known == "decimal" else (None, None)
-        columns.setdefault(name, []).append(Column(column, known, bool(nullable), digits, scale))
-    return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}
+@cache
+def _built_in() -> frozenset[tuple[str, str]]:
+    """The scalar functions of an instance that nobody has touched."""
+    with duckdb.connect(":memory:") as untouched:
+        return frozenset(signatures(untouched))
 
 
-def _name(schema: str, table: str) -> str:
-    return table if schema == "main" else f"{schema}.{table}"
+# Types that arguments of our statements have. A function of an extension's own types cannot be taken for another.
+_PLAIN_TYPES = re.compile(
+    r"\[(ANY|BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL[^,]*|VARCHAR|DATE|"
+    r"TIMESTAMP[A-Z_ ]*|, )*\]"
+)
 
 
-def _veiled(column: Column) -> exp.Expr:
-    plain = exp.column(column.name, quoted=True)
-    if column.type != "float":
-        return plain
-    return exp.alias_(exp.Anonymous(this="TRY", expressions=[plain]), column.name, quoted=True)
+def _settings(cursor: duckdb.DuckDBPyConnection, names: tuple[str, ...]) -> dict[str, object]:
+    read = ", ".join(f"current_setting('{name}')" for name in names)
+    return dict(zip(names, cursor.execute(f"SELECT {read}").fetchall()[0], strict=True))
 
 
 def _as_arrow(name: str, frame: Any) -> pa.Table:

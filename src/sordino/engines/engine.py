@@ -34,11 +34,13 @@ class Table:
     """A table and its columns, in the order of the catalogue.
 
     ``view``: its rows are made from those of other tables, so that one row there may be many here, or none.
+    ``left_out``: columns that do not exist for questions, each with the reason, for the owner.
     """
 
     name: str
     columns: tuple[Column, ...]
     view: bool = False
+    left_out: tuple[tuple[str, str], ...] = ()
 
 
 class Snapshot(Protocol):
@@ -59,7 +61,8 @@ class Engine(Protocol):
     def catalogue(self) -> dict[str, Table]:
         """The tables and their declared types; reads no rows.
 
-        A name is ``table`` or ``schema.table``; tables with a dot in their own name are left out.
+        A name is ``table`` or ``schema.table``; tables with a dot in their own name are left out. So are columns that
+        run code when they are read: what raises on some rows would tell of them.
         """
         ...
 

@@ -11,50 +11,36 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 from sqlglot import exp
 
-from sordino.core import EngineError, MissingExtraError, ParameterError, Secret
-from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import read_through, render
+from sordino.core import EngineError, MissingExtraError, ParameterError, Secret, UnsupportedError
+from sordino.engines.canonical import Found, Reading, read_through
+from sordino.engines.engine import Table
+from sordino.engines.postgresql_catalogue import CATALOGUE, byte_order, found_tables
+from sordino.engines.query import write
 from sordino.engines.result import normalised
+from sordino.engines.settings import check_settings
 
 if TYPE_CHECKING:
     from sordino.engines.connect import Resources
 
-_TYPES: dict[str, ColumnType] = {
-    "int2": "integer",
-    "int4": "integer",
-    "int8": "integer",
-    "numeric": "decimal",  # of any digits as far as `Column` goes: NUMERIC(p, s) too may be NaN
-    "float4": "float",
-    "float8": "float",
-    "text": "text",
-    "varchar": "text",
-    "bpchar": "text",
-    "name": "text",
-    "bool": "boolean",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamptz": "timestamp",
+# What changes the meaning of a statement or of an answer. Plans, memory and time limits are the server's business.
+_SETTINGS = {
+    "standard_conforming_strings": "on",
+    "backslash_quote": "safe_encoding",
+    "escape_string_warning": "off",
+    "transform_null_equals": "off",
+    "array_nulls": "on",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "xmloption": "content",
+    "client_encoding": "UTF8",
+    "row_security": "on",
+    "gin_fuzzy_search_limit": "0",
+    "search_path": "pg_catalog, pg_temp",
 }
-# Ordinary and partitioned tables, views, materialised views. Foreign tables are left out: what lies behind them
-# need not keep to the snapshot. A part of a partitioned table counts as a view: its rows are rows of the whole.
-_CATALOGUE = """
-    SELECT n.nspname, c.relname, pg_table_is_visible(c.oid), a.attname,
-           CASE WHEN t.typtype = 'e' THEN 'text' WHEN t.typtype = 'd' THEN b.typname ELSE t.typname END,
-           NOT (a.attnotnull OR t.typnotnull),
-           c.relkind IN ('v', 'm') OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhrelid = c.oid),
-           t.typtype = 'e',
-           -- the s of numeric(p, s), 11 bits with a sign
-           CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 AND (a.atttypmod - 4) & 2047 < 1024
-                THEN (a.atttypmod - 4) & 2047 END
-    FROM pg_class c
-    JOIN pg_namespace n ON n.oid = c.relnamespace
-    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    JOIN pg_type t ON t.oid = a.atttypid
-    LEFT JOIN pg_type b ON b.oid = t.typbasetype
-    WHERE c.relkind IN ('r', 'p', 'v', 'm') AND has_table_privilege(c.oid, 'SELECT')
-      AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-    ORDER BY n.nspname, c.relname, a.attnum
-"""
+_LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones, and two may become one
 # Object ids of the built-in types, fixed since PostgreSQL exists.
 _ARROW = {
     16: pa.bool_(),
@@ -71,7 +57,12 @@ _NUMERIC = 1700
 
 
 class PostgreSQLEngine:
-    """An engine over one PostgreSQL database; the user needs no more than SELECT."""
+    """An engine over one PostgreSQL database; the user needs no more than SELECT.
+
+    Every connection is ours alone and lives no longer than its snapshot. Its settings are pinned, whatever the
+    database, the role or the URL says; built-in functions, operators and types are found in pg_catalog only, and
+    tables are called by their schema.
+    """
 
     name = "postgresql"
     dialect = "postgres"
@@ -87,19 +78,21 @@ class PostgreSQLEngine:
     def catalogue(self) -> dict[str, Table]:
         """Tables that the user may read; outside the search path named ``schema.table``."""
         with self._connection() as connection:
-            return self._catalogue(connection)[0]
+            return self._found(connection, self._pinned(connection)).tables
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgreSQLSnapshot]:
         """One read-only repeatable-read transaction, begun now."""
         connection = self._connection()
         try:
+            schemas = self._pinned(connection)
             try:
                 connection.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             except self._psycopg.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
             # PostgreSQL takes its snapshot at the first query, not at BEGIN; the catalogue is one.
-            yield PostgreSQLSnapshot(connection, self._psycopg, *self._catalogue(connection))
+            found = self._found(connection, schemas)
+            yield PostgreSQLSnapshot(connection, self._psycopg, found.readings)
         finally:
             connection.close()
 
@@ -145,63 +138,62 @@ class PostgreSQLEngine:
         host, port = parts.get("host", "localhost"), parts.get("port", 5432)
         return f"at {host}:{port} (database {parts.get('dbname', 'default')}, user {parts.get('user', 'default')})"
 
-    def _catalogue(self, connection: Any) -> tuple[dict[str, Table], set[tuple[str, str]]]:
-        """The tables, and which columns of which are enumerations."""
+    def _pinned(self, connection: Any) -> list[str]:
+        """Pin the settings of a new connection, and give the schemas of the search path that it had."""
         try:
-            rows = connection.execute(_CATALOGUE).fetchall()
+            schemas = connection.execute(
+                "SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]"
+            ).fetchall()[0][0]
+            connection.execute(
+                "; ".join(f"SET {name} = {_value(value)}" for name, value in _SETTINGS.items())
+            )
+            read = ", ".join(f"current_setting('{name}')" for name in (*_SETTINGS, "server_encoding"))
+            found = connection.execute(f"SELECT {read}").fetchall()[0]
+        except self._psycopg.Error as error:
+            raise _failure("the session's settings cannot be pinned", error) from None
+        check_settings(
+            "PostgreSQL",
+            dict(zip((*_SETTINGS, "server_encoding"), found, strict=True)),
+            # The encoding is the database's own: in another one texts have other bytes, and some literals none.
+            _SETTINGS | {"server_encoding": "UTF8"},
+            lambda name, value: (
+                f"CREATE DATABASE ... ENCODING '{value}'"
+                if name == "server_encoding"
+                else "allow SET for this user"
+            ),
+        )
+        return list(schemas)
+
+    def _found(self, connection: Any, schemas: list[str]) -> Found:
+        try:
+            return found_tables(connection.execute(CATALOGUE, [schemas]).fetchall())
         except self._psycopg.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
-        columns: dict[str, list[Column]] = {}
-        views, enums = set(), set()
-        for schema, table, visible, column, kind, nullable, view, enum, scale in rows:
-            if "." in schema or "." in table:
-                continue
-            name = table if visible else f"{schema}.{table}"
-            columns.setdefault(name, []).append(
-                Column(column, _TYPES.get(kind, "other"), nullable, scale=scale)
-            )
-            if view:
-                views.add(name)
-            if enum:
-                enums.add((name, column))
-        return {name: Table(name, tuple(found), name in views) for name, found in columns.items()}, enums
 
 
 class PostgreSQLSnapshot:
-    """One transaction.
+    """One transaction; ``readings``: the tables and their columns in canonical form."""
 
-    ``enums``: columns that are read as text. By themselves they raise when they are compared with what is none of their
-    labels, and have none of text's functions.
-    """
-
-    def __init__(
-        self, connection: Any, psycopg: Any, tables: Mapping[str, Table], enums: set[tuple[str, str]]
-    ) -> None:
+    def __init__(self, connection: Any, psycopg: Any, readings: Mapping[str, Reading]) -> None:
         self._connection = connection
         self._psycopg = psycopg
-        self._tables = frozenset(tables)
-        self._as_text = {
-            name.casefold(): [_as_text(column.name, (name, column.name) in enums) for column in table.columns]
-            for name, table in tables.items()
-            if any(owner == name for owner, _ in enums)
-        }
+        self._readings = readings
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
-        """Render, run and fetch one query.
+        """Write, run and fetch one query.
 
         A NUMERIC answer without a fraction (a sum of integers) is an integer; the scale of any other is that of its
         digits, which PostgreSQL derives from the columns' types.
         """
-        sql = render(expression, dialect=PostgreSQLEngine.dialect, tables=self._tables)
-        if self._as_text:
-            sql = read_through(expression, self._as_text).sql(dialect=PostgreSQLEngine.dialect)
+        sql = _written(read_through(expression, self._readings))
         try:
             with self._connection.cursor() as cursor:
-                # No parameters are passed, so that psycopg leaves every % of the query alone.
-                cursor.execute(sql)
+                # No parameters are passed, so that psycopg leaves every % of the query alone. What is prepared is one
+                # statement: PostgreSQL refuses a second one behind it.
+                cursor.execute(sql, prepare=True)
                 kinds = [(column.name, column.type_code) for column in cursor.description]
                 rows = cursor.fetchall()
-        except self._psycopg.Error as error:
+        except (self._psycopg.Error, UnicodeError) as error:
             raise _failure("PostgreSQL cannot answer the query", error) from None
         arrays = [_column(name, kind, [row[i] for row in rows]) for i, (name, kind) in enumerate(kinds)]
         return normalised(pa.Table.from_arrays(arrays, names=[name for name, _ in kinds]))
@@ -213,9 +205,40 @@ def open_url(url: str, resources: Resources) -> PostgreSQLEngine:
     return PostgreSQLEngine(url)
 
 
-def _as_text(name: str, enum: bool) -> exp.Expr:
-    plain = exp.column(name, quoted=True)
-    return exp.alias_(exp.cast(plain, exp.DataType.Type.TEXT), name, quoted=True) if enum else plain
+_TEXTS = (exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR)
+
+
+def _written(query: exp.Expr) -> str:
+    """The text of a query in which nothing but bytes decides what equals what.
+
+    Columns come under the collation "C" from their readings; literals and casts to text would bring the database's own
+    into a comparison that has nothing else. A literal under a cast to another type keeps none. A backslash is
+    written in the one form that no setting changes.
+    """
+    # The parts are listed first: what is put around them must not be visited.
+    for node in list(query.walk()):
+        if isinstance(node, exp.Literal) and node.is_string:
+            cast = node.parent if isinstance(node.parent, exp.Cast) and node.arg_key == "this" else None
+            form = exp.var(_escaped(node.this)) if "\\" in node.this else node.copy()
+            node.replace(form if cast is not None else byte_order(form))
+        elif isinstance(node, exp.Cast) and node.to.this in _TEXTS:
+            around = byte_order(exp.null())
+            node.replace(around)
+            around.set("this", node)
+        elif isinstance(node, exp.Identifier) and len(node.name.encode()) > _LONGEST_NAME:
+            raise UnsupportedError(
+                f"the name {node.name!r} is refused: PostgreSQL cuts names at {_LONGEST_NAME} bytes"
+            )
+    return write(query, PostgreSQLEngine.dialect)
+
+
+def _escaped(text: str) -> str:
+    doubled = text.replace("\\", "\\\\").replace("'", "''")
+    return f"E'{doubled}'"
+
+
+def _value(setting: str) -> str:
+    return setting if setting.startswith("pg_catalog") else f"'{setting}'"
 
 
 def _driver() -> Any:

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sordino.core import EngineError, MissingExtraError, ParameterError, UnsupportedError
-from sordino.engines.engine import Column, ColumnType, Table
-from sordino.engines.query import render, table_name, tables_read
+from sordino.core import EngineError, MissingExtraError, UnsupportedError
+from sordino.engines.canonical import Reading, place, read_through
+from sordino.engines.engine import Table
+from sordino.engines.query import write
 from sordino.engines.result import normalised
+from sordino.engines.spark_session import check_reading, pinned_session
+from sordino.engines.spark_tables import canonical, check_days, is_plain, is_readable, quoted, table_of
 
 if TYPE_CHECKING:
     from sordino.engines.connect import Resources
 
-_TYPES: dict[str, ColumnType] = {
-    "tinyint": "integer",
-    "smallint": "integer",
-    "int": "integer",
-    "bigint": "integer",
-    "decimal": "decimal",
-    "float": "float",
-    "double": "float",
-    "string": "text",
-    "varchar": "text",
-    "char": "text",
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamp_ntz": "timestamp",
-}
 # Names of pinned views must not meet those of another snapshot in the same session.
 _numbers = itertools.count()
 
@@ -54,7 +41,8 @@ class SparkEngine:
     * JDBC, streams, and views whose query is not deterministic (``rand()``, ``current_timestamp()``) are evaluated
       anew by every statement: **not pinned**. Do not give Sordino such views; cache or write them first.
 
-    The session must run in ANSI mode (the default since Spark 4): without it, sums of integers wrap around silently.
+    Statements run in a second session of our own with pinned settings, ANSI mode among them (see `spark_session`); the
+    caller's is only asked for its tables, and keeps its settings.
     """
 
     name = "spark"
@@ -68,26 +56,28 @@ class SparkEngine:
                 "a Spark Connect session hides its files, so a snapshot could not be checked: "
                 "give a classic SparkSession"
             )
-        if str(session.conf.get("spark.sql.ansi.enabled")).lower() != "true":
-            raise ParameterError(
-                "the Spark session is not in ANSI mode, so sums of integers would wrap around silently: "
-                "session.conf.set('spark.sql.ansi.enabled', 'true')"
-            )
         self._session = session
         self._owned = owned
         self._closed = False
+        try:
+            self._inner = pinned_session(session)
+        except _errors() as error:
+            raise _failure("the session's settings cannot be pinned", error) from None
 
     def catalogue(self) -> dict[str, Table]:
         """Tables and temporary views of the current database, from their schemas.
 
-        A temporary view is how a frame gets a name in Spark, so it counts as a table; one over several tables, or
-        over several rows of one, does not belong into a policy.
+        A temporary view is how a frame gets a name in Spark, so it counts as a table where its plan does no more than
+        that; one that computes, filters or joins is a view. Text files that are read in another mode than PERMISSIVE
+        are left out: a bad line would make a statement fail, or count in some statements and not in others.
         """
         self._check_open()
         try:
-            tables = (_table(name, self._session.table(_quoted(name))) for name in self._names())
-            views = {t.name for t in self._session.catalog.listTables() if t.tableType == "VIEW"}
-            return {table.name: replace(table, view=table.name in views) for table in tables}
+            found = {}
+            for name, frame, plan in self._frames():
+                view = name in self._views() or not is_plain(plan)
+                found[name] = table_of(name, frame, view=view)
+            return found
         except _errors() as error:
             raise _failure("the catalogue cannot be read", error) from None
 
@@ -95,10 +85,12 @@ class SparkEngine:
     def snapshot(self) -> Iterator[SparkSnapshot]:
         """Pin all tables now; see the class for what that means."""
         self._check_open()
-        snapshot = SparkSnapshot(self._session)
+        check_reading(self._session)
+        snapshot = SparkSnapshot(self._session, self._inner)
         try:
             try:
-                snapshot.pin(self._names())
+                for name, frame, plan in self._frames():
+                    snapshot.pin(name, frame, plan)
             except _errors() as error:
                 raise _failure("a snapshot cannot begin", error) from None
             yield snapshot
@@ -124,48 +116,48 @@ class SparkEngine:
         if self._closed:
             raise EngineError("the connection is closed: connect again")
 
-    def _names(self) -> list[str]:
-        names = (table.name for table in self._session.catalog.listTables())
-        return [name for name in names if not name.startswith(_PREFIX) and "." not in name]
+    def _frames(self) -> Iterator[tuple[str, Any, Any]]:
+        """Every table with its frame and analysed plan."""
+        for name in dict.fromkeys(table.name for table in self._session.catalog.listTables()):
+            if "." not in name:
+                frame = self._session.table(quoted(name))
+                plan = frame._jdf.queryExecution().analyzed()
+                if is_readable(plan):
+                    yield name, frame, plan
+
+    def _views(self) -> set[str]:
+        return {table.name for table in self._session.catalog.listTables() if table.tableType == "VIEW"}
 
 
 _PREFIX = "sordino_pinned_"
 
 
 class SparkSnapshot:
-    """Views over plans that were analysed once."""
+    """Views in a session of our own, over plans that were analysed once."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, inner: Any) -> None:
         self._session = session
-        self._views: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._inner = inner
+        self._readings: dict[str, Reading] = {}
         self._files: dict[str, tuple[int, int]] = {}
 
-    def pin(self, names: list[str]) -> None:
-        """Analyse every table once and keep its plan behind a view of a new name."""
-        for name in names:
-            frame = self._session.table(_quoted(name))
-            view = f"{_PREFIX}{next(_numbers)}"
-            _veiled(frame).createTempView(view)
-            self._views[name.casefold()] = view
-            self._names[name.casefold()] = name
-            for path in frame.inputFiles():
-                self._files[path] = self._mark(path)
+    def pin(self, name: str, frame: Any, plan: Any) -> None:
+        """Keep an analysed plan behind a view of a new name."""
+        check_days(self._session, frame)
+        view = f"{_PREFIX}{next(_numbers)}"
+        jvm = self._session._jvm.org.apache.spark.sql
+        rows = jvm.Dataset if self._session.version.startswith("3.") else jvm.classic.Dataset
+        ours = type(frame)(rows.ofRows(self._inner._jsparkSession, plan), self._inner)
+        canonical(ours).createTempView(view)
+        self._readings[name] = Reading(place(view))
+        for path in frame.inputFiles():
+            self._files[path] = self._mark(path)
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
-        """Render, run and fetch one query over the pinned views."""
-        # Checked under the names that the caller knows; what is sent names the views.
-        render(expression, dialect=SparkEngine.dialect, tables=self._names.values())
-        pinned = expression.copy()
-        for table in tables_read(pinned):
-            if isinstance(table.this, exp.Identifier):
-                name = table.name
-                if not table.alias:
-                    table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=table.this.quoted)))
-                table.set("this", exp.to_identifier(self._views[table_name(table).casefold()]))
-        sql = pinned.sql(dialect=SparkEngine.dialect)
+        """Write, run and fetch one query over the pinned views."""
+        sql = _written(read_through(expression, self._readings))
         try:
-            answer = _arrow(self._session.sql(sql))
+            answer = _arrow(self._inner.sql(sql))
         except (*_errors(), pa.ArrowException) as error:
             self.check()
             raise _failure("Spark cannot answer the query", error) from None
@@ -185,9 +177,9 @@ class SparkSnapshot:
 
     def release(self) -> None:
         """Drop the views."""
-        for view in self._views.values():
-            self._session.catalog.dropTempView(view)
-        self._views = {}
+        for reading in self._readings.values():
+            self._inner.catalog.dropTempView(reading.place.name)
+        self._readings = {}
 
     def _mark(self, path: str) -> tuple[int, int]:
         # Hadoop's file systems answer for local disks, HDFS and object stores alike.
@@ -195,6 +187,28 @@ class SparkSnapshot:
         settings = self._session._jsparkSession.sessionState().newHadoopConf()
         status = place.getFileSystem(settings).getFileStatus(place)
         return status.getLen(), status.getModificationTime()
+
+
+# What a setting of the parser, or the replacement of variables, might read otherwise.
+_ODD = re.compile(r"""[\\'"`\x00-\x1f\x7f-\U0010ffff]|\$\{""")
+
+
+def _written(query: exp.Expr) -> str:
+    """The text of a query; a literal with anything odd in it is sent as the bytes of its UTF-8, in hexadecimal."""
+    for node in list(query.find_all(exp.Literal, exp.CTE)):
+        if isinstance(node, exp.CTE):
+            if node.alias.casefold().startswith(_PREFIX):
+                raise UnsupportedError(f"the name {node.alias!r} is refused: names of {_PREFIX}… are taken")
+        elif node.is_string and _ODD.search(node.this):
+            try:
+                written = exp.HexString(this=node.this.encode().hex().upper())
+            except UnicodeEncodeError:
+                raise UnsupportedError("a text with half a character is refused: leave it out") from None
+            node.replace(exp.cast(written, exp.DataType.Type.TEXT))
+    text = write(query, SparkEngine.dialect)
+    if "${" in text:
+        raise UnsupportedError("a name with ${ in it is refused: Spark might replace it")
+    return text
 
 
 def open_url(url: str, resources: Resources) -> SparkEngine:
@@ -252,31 +266,6 @@ def _errors() -> tuple[type[Exception], ...]:
     return (PySparkException, Py4JError, OSError)
 
 
-def _table(name: str, frame: Any) -> Table:
-    columns = []
-    for field in frame.schema.fields:
-        kind = field.dataType.simpleString().partition("(")[0]
-        decimal = field.dataType if kind == "decimal" else None
-        digits, scale = (decimal.precision, decimal.scale) if decimal is not None else (None, None)
-        columns.append(Column(field.name, _TYPES.get(kind, "other"), field.nullable, digits, scale))
-    return Table(name, tuple(columns))
-
-
-def _veiled(frame: Any) -> Any:
-    """The frame with its floats hidden from readers of files.
-
-    Those skip parts of a file by its minimum and maximum, which leave NaN out: a comparison would then find a NaN or
-    not depending on the other rows. They do not look through a subtraction, and this one changes no number.
-    """
-    fields = [(_quoted(field.name), field.dataType.simpleString()) for field in frame.schema.fields]
-    return frame.selectExpr(
-        *(
-            f"{name} - CAST(0 AS {kind}) AS {name}" if _TYPES.get(kind) == "float" else name
-            for name, kind in fields
-        )
-    )
-
-
 def _arrow(frame: Any) -> pa.Table:
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
@@ -290,7 +279,3 @@ def _arrow(frame: Any) -> pa.Table:
 
 def _failure(what: str, error: Exception) -> EngineError:
     return EngineError(f"{what} (its own words are in .details, for the owner)", str(error))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

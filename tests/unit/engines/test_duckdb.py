@@ -185,7 +185,7 @@ def test_a_database_file_is_read_only(tmp_path):
             assert engine.catalogue()["t"].columns == (Column("a", "integer", False), Column("e", "text"))
             assert ask(engine, "SELECT sum(b) AS s FROM other.u").to_pydict() == {"s": [None]}
             with pytest.raises(duckdb.Error, match="read-only"):
-                engine._cursor().execute("CREATE TABLE v (a INTEGER)")
+                engine._cursor().execute("CREATE TABLE shop.v (a INTEGER)")
 
 
 def test_a_connection_of_the_caller_stays_open():

@@ -1,0 +1,143 @@
+"""DuckDB's tables: their columns, and how each is read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from sordino.engines.canonical import Found, Reading, place, projected
+from sordino.engines.engine import Column, ColumnType, Table
+
+_TYPES: dict[str, ColumnType] = {
+    "TINYINT": "integer",
+    "SMALLINT": "integer",
+    "INTEGER": "integer",
+    "BIGINT": "integer",
+    "HUGEINT": "integer",
+    "UTINYINT": "integer",
+    "USMALLINT": "integer",
+    "UINTEGER": "integer",
+    "UBIGINT": "integer",
+    "UHUGEINT": "other",  # comparing it with a signed integer raises on some values
+    "DECIMAL": "decimal",
+    "FLOAT": "float",
+    "DOUBLE": "float",
+    "VARCHAR": "text",
+    "ENUM": "text",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_S": "timestamp",
+    "TIMESTAMP_MS": "timestamp",
+    "TIMESTAMP_NS": "timestamp",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+}
+# The definition of a table is the only place that shows collations. A column's name may hold one of these words too:
+# its table is then looked at more closely than it needs.
+_SPECIAL = re.compile("COLLATE|ENUM|GENERATED", re.IGNORECASE)
+_GENERATED = "a generated column is computed whenever it is read, and may fail on some rows: store its values"
+_TABLES = """
+    SELECT schema_name, table_name, false, sql FROM duckdb_tables() WHERE NOT internal AND database_name = $database
+    UNION ALL
+    SELECT schema_name, view_name, true, '' FROM duckdb_views() WHERE NOT internal AND database_name = $database
+"""
+_COLUMNS = """
+    SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
+    WHERE NOT internal AND database_name = $database ORDER BY schema_name, table_name, column_index
+"""
+# Older versions do not say which columns are generated; every column with a default may then be one.
+_COMPUTED = """
+    SELECT table_schema, table_name, column_name FROM system.information_schema.columns
+    WHERE table_catalog = $database
+      AND (is_generated = 'ALWAYS' OR (is_generated IS NULL AND column_default IS NOT NULL))
+"""
+_SIGNATURES = """
+    SELECT function_name, parameter_types::VARCHAR FROM duckdb_functions()
+    WHERE database_name = 'system' AND function_type = 'scalar'
+"""
+Shapes = dict[tuple[str, str], tuple[bool, str]]
+
+
+def shapes(cursor: duckdb.DuckDBPyConnection, database: str) -> Shapes:
+    """(schema, table) → whether it is a view, and its definition; names with a dot are left out."""
+    rows = cursor.execute(_TABLES, {"database": database}).fetchall()
+    return {
+        (schema, table): (view, sql or "")
+        for schema, table, view, sql in rows
+        if "." not in schema and "." not in table
+    }
+
+
+def plain_readings(database: str, known: Shapes) -> dict[str, Reading] | None:
+    """The readings where no table needs a closer look; None where one does."""
+    if any(view or _SPECIAL.search(sql) for view, sql in known.values()):
+        return None
+    return {_name(schema, table): Reading(place(database, schema, table)) for schema, table in known}
+
+
+def found_tables(cursor: duckdb.DuckDBPyConnection, database: str, *, own_views: bool) -> Found:
+    """The tables and how they are read; ``own_views``: the views are ours, each with the rows of one file."""
+    known, asked = shapes(cursor, database), {"database": database}
+    grouped: dict[tuple[str, str], list[tuple[Any, ...]]] = {place: [] for place in known}
+    for schema, table, *rest in cursor.execute(_COLUMNS, asked).fetchall():
+        if (schema, table) in known:
+            grouped[schema, table].append(tuple(rest))
+    computed: set[tuple[Any, ...]] = set()
+    if any("GENERATED" in sql.upper() for _, sql in known.values()):
+        computed = set(cursor.execute(_COMPUTED, asked).fetchall())
+    tables, readings = {}, {}
+    for (schema, table), parts in grouped.items():
+        name, (view, sql) = _name(schema, table), known[schema, table]
+        out = [
+            part[0] for part in parts if "GENERATED" in sql.upper() and (schema, table, part[0]) in computed
+        ]
+        kept = [part for part in parts if part[0] not in out]
+        columns = [_column(*part) for part in kept]
+        alien = view and not own_views
+        collated = alien or "COLLATE" in sql.upper()
+        forms = [
+            (column.name, _canonical(column, part[1], collated=collated, alien=alien))
+            for column, part in zip(columns, kept, strict=True)
+        ]
+        tables[name] = Table(name, tuple(columns), alien, tuple((column, _GENERATED) for column in out))
+        changed = out or any(form is not None for _, form in forms)
+        where = place(database, schema, table)
+        readings[name] = Reading(where, projected(forms) if changed else None)
+    return Found(tables, readings)
+
+
+def signatures(cursor: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
+    """The built-in scalar functions with the types that they take."""
+    return {(name, str(types)) for name, types in cursor.execute(_SIGNATURES).fetchall()}
+
+
+def _column(name: str, kind: str, nullable: bool) -> Column:
+    base, _, rest = kind.partition("(")
+    # Lists end in a bracket, whatever they are lists of.
+    known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
+    digits, scale = map(int, rest[:-1].split(",")) if known == "decimal" else (None, None)
+    return Column(name, known, bool(nullable), digits, scale)
+
+
+def _canonical(column: Column, kind: str, *, collated: bool, alien: bool) -> exp.Expr | None:
+    """How a column is read; None: as it is.
+
+    An enumeration raises when it is compared with what is none of its labels. ``alien``: the rows are not in a table of
+    DuckDB's own. What lies behind may be Parquet, whose minimum and maximum leave NaN out (see
+    `sordino.engines.files.view`), so a float goes through TRY, which has no statistics.
+    """
+    plain = exp.column(column.name, quoted=True)
+    if kind.startswith("ENUM") and column.type == "text":
+        return exp.cast(plain, exp.DataType.Type.TEXT)
+    if column.type == "text" and collated:
+        return exp.Collate(this=plain, expression=exp.to_identifier("C", quoted=True))
+    if column.type == "float" and alien:
+        return exp.Anonymous(this="TRY", expressions=[plain])
+    return None
+
+
+def _name(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"

@@ -1,0 +1,125 @@
+"""PostgreSQL's tables: what may be asked about, what is a view in disguise, and how each is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from sordino.engines.canonical import Found, Reading, place, projected
+from sordino.engines.engine import Column, ColumnType, Table
+
+# Built-in types alone: a type of the same name in another schema is another type.
+_TYPES: dict[str, ColumnType] = {
+    "int2": "integer",
+    "int4": "integer",
+    "int8": "integer",
+    "numeric": "decimal",  # of any digits as far as `Column` goes: NUMERIC(p, s) too may be NaN
+    "float4": "float",
+    "float8": "float",
+    "text": "text",
+    "varchar": "text",
+    "bpchar": "text",
+    "name": "text",
+    "enum": "text",
+    "bool": "boolean",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamp",
+}
+# Text that is compared by bytes as it stands, if its collation is "C".
+_PLAIN = ("text", "varchar")
+_GENERATED = "a virtual generated column is computed whenever it is read, and may fail on some rows: store it"
+
+# Ordinary and partitioned tables, views, materialised views. Foreign tables are left out: what lies behind them
+# need not keep to the snapshot. Views in disguise count as views:
+# * a part of a partitioned table, a parent, a child: its rows are rows of another table, or another's are rows of it;
+# * a table with row-level security: which rows it has may depend on other tables;
+# * a partitioned table with a foreign part.
+# `%s`: the schemas of the user's own search path. The first in it that has a name gives it; the session's own search
+# path is pg_catalog by now.
+CATALOGUE = """
+    WITH RECURSIVE domains (oid, base) AS (
+        SELECT d.oid, d.typbasetype FROM pg_type d WHERE d.typtype = 'd'
+        UNION ALL
+        SELECT o.oid, d.typbasetype FROM domains o JOIN pg_type d ON d.oid = o.base WHERE d.typtype = 'd'
+    ), parts (whole, part) AS (
+        SELECT i.inhparent, i.inhrelid FROM pg_inherits i
+        UNION
+        SELECT p.whole, i.inhrelid FROM parts p JOIN pg_inherits i ON i.inhparent = p.part
+    )
+    SELECT n.nspname, c.relname,
+           n.nspname = (SELECT s.name FROM unnest(%s::text[]) WITH ORDINALITY AS s (name, place)
+                        JOIN pg_namespace m ON m.nspname = s.name
+                        JOIN pg_class o ON o.relnamespace = m.oid AND o.relname = c.relname
+                        ORDER BY s.place LIMIT 1)
+               AND NOT EXISTS (SELECT FROM pg_class o WHERE o.relname = c.relname
+                               AND o.relnamespace = 'pg_catalog'::regnamespace),
+           a.attname,
+           CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typnamespace = 'pg_catalog'::regnamespace THEN b.typname END,
+           -- a domain's NOT NULL holds when rows are cast, not when they are stored
+           NOT a.attnotnull,
+           c.relkind IN ('v', 'm') OR c.relrowsecurity
+               OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid)
+               OR CASE WHEN c.relkind = 'p'
+                       THEN EXISTS (SELECT FROM parts p JOIN pg_class o ON o.oid = p.part
+                                    WHERE p.whole = c.oid AND o.relkind NOT IN ('r', 'p'))
+                       ELSE EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) END,
+           -- the s of numeric(p, s), 11 bits with a sign
+           CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 AND (a.atttypmod - 4) & 2047 < 1024
+                THEN (a.atttypmod - 4) & 2047 END,
+           a.attcollation = 950 AND d.oid IS NULL,  -- "C"
+           a.attgenerated = 'v'
+    FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type t ON t.oid = a.atttypid
+    LEFT JOIN domains d ON d.oid = t.oid AND NOT EXISTS (
+        SELECT FROM pg_type e WHERE e.oid = d.base AND e.typtype = 'd')
+    JOIN pg_type b ON b.oid = coalesce(d.base, t.oid)
+    WHERE c.relkind IN ('r', 'p', 'v', 'm') AND has_table_privilege(c.oid, 'SELECT')
+      AND n.nspname NOT LIKE 'pg!_%%' ESCAPE '!' AND n.nspname <> 'information_schema'
+    ORDER BY n.nspname, c.relname, a.attnum
+"""
+
+
+def found_tables(rows: list[tuple[Any, ...]]) -> Found:
+    """From the rows of `CATALOGUE`; a name with a dot in it is left out."""
+    grouped: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for schema, table, *rest in rows:
+        if "." not in schema and "." not in table:
+            grouped.setdefault((schema, table), []).append(tuple(rest))
+    tables, readings = {}, {}
+    for (schema, table), parts in grouped.items():
+        name = table if parts[0][0] else f"{schema}.{table}"
+        kept = [part for part in parts if not part[-1]]
+        columns = tuple(
+            Column(column, _TYPES.get(kind, "other"), nullable, scale=scale)
+            for _, column, kind, nullable, _, scale, _, _ in kept
+        )
+        forms = [(part[1], _canonical(part[1], part[2], part[6])) for part in kept]
+        left_out = tuple((part[1], _GENERATED) for part in parts if part[-1])
+        tables[name] = Table(name, columns, bool(parts[0][4]), left_out)
+        changed = left_out or any(form is not None for _, form in forms)
+        readings[name] = Reading(place(schema, table), projected(forms) if changed else None)
+    return Found(tables, readings)
+
+
+def byte_order(expression: exp.Expr) -> exp.Expr:
+    """A text under the collation that compares bytes."""
+    return exp.Collate(this=expression, expression=exp.to_identifier("C", quoted=True))
+
+
+def _canonical(name: str, kind: str | None, plain: bool) -> exp.Expr | None:
+    """How a column is read; None: as it is.
+
+    CHAR(n) loses its padding when it becomes text. An enumeration raises when it is compared with what is none of its
+    labels, and a cast of it to text can be redefined by whoever owns the type; its output function cannot.
+    """
+    if _TYPES.get(kind or "") != "text" or (plain and kind in _PLAIN):
+        return None
+    column: exp.Expr = exp.column(name, quoted=True)
+    if kind == "enum":
+        label = exp.Anonymous(this="enum_out", expressions=[column])
+        return byte_order(exp.Anonymous(this="textin", expressions=[label]))
+    return byte_order(exp.cast(column, exp.DataType.Type.TEXT))
