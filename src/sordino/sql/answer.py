@@ -1,50 +1,17 @@
-"""Answering: the exact number of steps, computed inside the engine; one number comes back.
-
-Numerics. A count is an integer. For a sum every joined row adds a whole number of steps, computed from its own
-values: integers with a step of 1 in the engine's integers, everything else in doubles by v·q/p + ½ rounded down,
-for a step of p/q whose parts are exact doubles. All engines do these IEEE operations alike, so they agree row by
-row, and sums of integers do not depend on the order of rows. Values that are clipped do not reach the division.
-|steps| ≤ 2⁵⁰, so rounding cannot push a row beyond its clip.
-"""
+"""Answering: the exact number of steps, computed inside the engine; one number comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from sordino.engines import Snapshot, double_literal
+from sordino.engines import Snapshot
+from sordino.sql.contribution import LARGEST_ANSWER, SMALL_REACH, steps, whole_number
 from sordino.sql.groups import table_node
 from sordino.sql.question import GroupKey, JoinQuestion, Measure, Occurrence, Statement, equals, literal
-from sordino.sql.value import bracketed, case
-
-# Sums of larger contributions could leave 64 bits with a number of rows that exists.
-_SMALL_REACH = 2**20
-_LARGEST = 2**63 - 1
-
-
-def steps(measure: Measure) -> exp.Expr:
-    """What one joined row adds, in whole steps (BIGINT); NULL where the value is NULL. 1 for COUNT(*)."""
-    if measure.kind == "count":
-        return exp.Literal.number(1)
-    if measure.value is None:
-        raise ValueError("a sum needs a value")
-    low, high, step = measure.low, measure.high, measure.step
-    value = measure.value
-    whole = measure.whole
-    bottom, top = int(low / step), int(high / step)
-    if whole and step == 1:
-        number: exp.Expr = exp.cast(value.copy(), exp.DataType.Type.BIGINT)
-    else:
-        double = exp.cast(value.copy(), exp.DataType.Type.DOUBLE) if whole else bracketed(value)
-        number = _rounded(double, step)
-    return case(
-        (exp.LT(this=bracketed(value), expression=_limit(low, whole)), _integer(bottom)),
-        (exp.GT(this=bracketed(value), expression=_limit(high, whole)), _integer(top)),
-        default=number,
-    )
+from sordino.sql.value import case
 
 
 def answer_query(question: JoinQuestion) -> exp.Select:
@@ -66,7 +33,7 @@ def grouped_query(statement: Statement) -> exp.Select:
     """
     statement.groups()
     places = [
-        case(*[(equals(key.column, value), _integer(i)) for i, value in enumerate(key.values)])
+        case(*[(equals(key.column, value), whole_number(i)) for i, value in enumerate(key.values)])
         for key in statement.keys
     ]
     columns = [exp.alias_(place, f"key_{i}", quoted=True) for i, place in enumerate(places)]
@@ -93,23 +60,17 @@ def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, .
 def _total(measure: Measure) -> exp.Expr:
     if measure.kind == "count":
         return exp.Count(this=exp.Star() if measure.value is None else measure.value.copy(), big_int=True)
-    contribution = steps(measure)
-    zero = _integer(0)
-    if measure.reach <= _SMALL_REACH:
-        total: exp.Expr = exp.Coalesce(this=exp.Sum(this=contribution), expressions=[zero])
-        return exp.cast(total, exp.DataType.Type.BIGINT)
-    # Engines whose sums of integers have 64 bits would raise; decimals hold 38 digits. Cutting the total at 64 bits
-    # moves no two answers further apart, so the sensitivity stays.
-    exact = exp.DataType.build("DECIMAL(38, 0)")
-    total = exp.Coalesce(
-        this=exp.Sum(this=exp.cast(contribution, exact)), expressions=[exp.cast(zero, exact)]
-    )
-    cut = case(
-        (exp.GT(this=total.copy(), expression=_integer(_LARGEST)), _integer(_LARGEST)),
-        (exp.LT(this=total.copy(), expression=_integer(-_LARGEST)), _integer(-_LARGEST)),
+    contribution, kind = steps(measure), exp.DataType.build("BIGINT")
+    if measure.reach > SMALL_REACH:
+        # Engines whose sums of integers have 64 bits would raise; decimals hold 38 digits.
+        kind = exp.DataType.build("DECIMAL(38, 0)")
+        contribution = exp.cast(contribution, kind)
+    total = exp.Coalesce(this=exp.Sum(this=contribution), expressions=[exp.cast(whole_number(0), kind)])
+    return case(
+        (exp.GT(this=total.copy(), expression=whole_number(LARGEST_ANSWER)), whole_number(LARGEST_ANSWER)),
+        (exp.LT(this=total.copy(), expression=whole_number(-LARGEST_ANSWER)), whole_number(-LARGEST_ANSWER)),
         default=exp.cast(total, exp.DataType.Type.BIGINT),
     )
-    return cut
 
 
 def _among(key: GroupKey) -> exp.Expr:
@@ -126,23 +87,3 @@ def _joined(
     for other in others:
         query.join(other, join_type="cross", copy=False)
     return query.where(*map(exp.paren, conditions), copy=False) if conditions else query
-
-
-def _rounded(double: exp.Expr, step: Fraction) -> exp.Expr:
-    scaled = double
-    if step.denominator != 1:
-        scaled = exp.Mul(this=scaled, expression=double_literal(float(step.denominator)))
-    if step.numerator != 1:
-        scaled = exp.Div(this=bracketed(scaled), expression=double_literal(float(step.numerator)), typed=True)
-    shifted = exp.Add(this=bracketed(scaled), expression=double_literal(0.5))
-    return exp.cast(exp.Floor(this=shifted), exp.DataType.Type.BIGINT)
-
-
-def _limit(bound: Fraction, whole: bool) -> exp.Expr:
-    if whole and bound.denominator == 1:
-        return bracketed(_integer(int(bound)))
-    return double_literal(float(bound))
-
-
-def _integer(value: int) -> exp.Expr:
-    return exp.Literal.number(value)

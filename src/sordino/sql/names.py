@@ -189,6 +189,7 @@ class Names:
                 _declared_range(known, column, path),
                 column=(alias, name),
                 digits=column.digits,
+                scale=column.scale,
             )
         self._add_source(node, scope, Source(node.alias or node.name, columns))
 

@@ -17,8 +17,6 @@ Kind = ColumnType | Literal["null"]
 NUMBERS = ("integer", "decimal", "float")
 # Integers of every engine, unsigned ones of 128 bits included.
 _INTEGER_WINDOW = (1.0, 3.5e38)
-# Decimals of so many digits survive a double.
-_SHORT = 15
 # The parts of a node that most rules read: a node with any other part is refused.
 PLAIN = ("this", "expression")
 
@@ -42,7 +40,8 @@ class Value:
     underflow.
 
     None: a double that may be anything, NaN included. ``constant``: the value of a literal. ``column``: (alias,
-    column) when the expression is nothing but that column. ``digits``: how many a decimal may have, None for any.
+    column) when the expression is nothing but that column. ``digits``: how many a decimal may have, None for any;
+    ``scale``: how many of them behind the point. ``longest``: how many characters a text may have, None for any.
     """
 
     expression: exp.Expr
@@ -52,6 +51,8 @@ class Value:
     constant: str | int | Fraction | bool | date | datetime | None = None
     column: tuple[str, str] | None = None
     digits: int | None = None
+    scale: int | None = None
+    longest: int | None = None
 
     @property
     def is_number(self) -> bool:
@@ -118,26 +119,6 @@ def as_double(value: Value) -> Value:
     return Value(double if value.digits else guarded, "float", (1e-39, 1e38), value.range)
 
 
-def short_decimals(*values: Value) -> list[Value] | None:
-    """Decimals and literals of at most 15 digits, to be compared as they are; None if one is something else.
-
-    Numbers of 15 digits are different doubles, in the same order. So this is the comparison of doubles, and the
-    engine need not convert every row.
-    """
-    if not any(value.kind == "decimal" for value in values):
-        return None
-    found = []
-    for value in values:
-        written = _short(value.constant)
-        if written is not None:
-            found.append(replace(value, expression=exp.Literal.number(written)))
-        elif value.kind == "null" or (value.kind == "decimal" and value.digits and value.digits <= _SHORT):
-            found.append(value)
-        else:
-            return None
-    return found
-
-
 def calculable(value: Value) -> Value:
     """A double of a known window: beyond 10⁷⁰, NaN and infinity are NULL in arithmetic, and below 10⁻⁷⁰ is zero."""
     double = as_double(value)
@@ -183,19 +164,6 @@ def common_step(*steps: Fraction | None) -> Fraction | None:
     return result
 
 
-def _short(constant: object) -> str | None:
-    """A number of at most 15 digits before the point, behind it, and together."""
-    if isinstance(constant, bool) or not isinstance(constant, int | Fraction):
-        return None
-    scaled = Fraction(constant) * 10**_SHORT
-    digits = str(abs(scaled.numerator)).rstrip("0")
-    if scaled.denominator != 1 or abs(constant) >= 10**_SHORT or len(digits) > _SHORT:
-        return None
-    before, behind = divmod(abs(scaled.numerator), 10**_SHORT)
-    written = f"{before}.{behind:0{_SHORT}d}".rstrip("0").rstrip(".")
-    return f"-{written}" if constant < 0 else written
-
-
 def _window(value: Value) -> tuple[float, float]:
     size = abs(float(value.constant)) if isinstance(value.constant, int) else 1.0
     return (size, size) if size else (1.0, 1.0)
@@ -217,6 +185,5 @@ __all__ = [
     "integer",
     "null",
     "number_literal",
-    "short_decimals",
     "within",
 ]

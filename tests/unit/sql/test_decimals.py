@@ -1,4 +1,4 @@
-"""Decimals: converted, guarded or compared as they are, they mean what their doubles mean."""
+"""Decimals: exact where their digits are known, in literals, comparisons and arithmetic; else their doubles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from sordino.core import ParameterError
+from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table, connect
 from sordino.sql.answer import exact_answer, exact_answers
 from sordino.sql.policy import Policy
@@ -28,8 +28,14 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def condition(text, digits):
-    catalogue = {"t": Table("t", (Column("n", "decimal", digits=digits), Column("i", "integer")))}
+def condition(text, digits, scale=3):
+    scale = None if digits is None else scale
+    columns = (
+        Column("n", "decimal", digits=digits, scale=scale),
+        Column("i", "integer"),
+        Column("f", "float"),
+    )
+    catalogue = {"t": Table("t", columns)}
     statement = read_statement(
         f"SELECT COUNT(*) FROM t WHERE {text}", policy=POLICY, catalogue=catalogue, dialect="duckdb"
     )
@@ -46,18 +52,40 @@ def condition(text, digits):
         ("n IN (1, 2.50, -3, NULL)", '"t"."n" IN (1, 2.5, -3, NULL)'),
     ],
 )
-def test_a_short_decimal_is_compared_with_a_short_literal_as_it_is(text, read):
-    assert condition(text, 15) == read
-    assert "DOUBLE" in condition(text, 16)
+def test_a_decimal_is_compared_with_a_literal_as_it_is(text, read):
+    assert condition(text, 15) == condition(text, 34) == read
 
 
 @pytest.mark.parametrize(
-    "text", ["n > 1234567890123456", "n > 0.1234567890123456", "n > 1e-16", "n > 1e15", "n + 1 > 0", "n > i"]
+    ("text", "read"),
+    [
+        ("n BETWEEN 0.09 - 0.01 AND 0.09 + 0.01", '"t"."n" >= 0.08 AND "t"."n" <= 0.1'),
+        ("n = 3 * 0.1 - -1", '"t"."n" = 1.3'),
+        ("n = 1 / 8", '"t"."n" = 0.125'),
+        ("i = 2 + 3", '"t"."i" = 5'),
+        ("i = 2 * -3", '"t"."i" = (-6)'),
+        ("n + 0.1 = 0.3", '("t"."n" + 0.1) = 0.3'),
+        ("-n * 2.5 > n - 1", '((-("t"."n")) * 2.5) > ("t"."n" - 1)'),
+        ("ABS(n) = 0.10", 'ABS("t"."n") = 0.1'),
+        ("COALESCE(n, 0) + 0.1 = 0.3", '(COALESCE("t"."n", 0) + 0.1) = 0.3'),
+    ],
 )
-def test_all_else_is_compared_in_doubles_without_a_guard_where_digits_are_bounded(text):
-    assert 'CAST("t"."n" AS DOUBLE' in condition(text, 15)
-    assert "CASE" not in condition(text, 15)
-    assert condition(text, 15) == condition(text, 38)
+def test_arithmetic_of_literals_and_short_decimals_is_exact(text, read):
+    assert condition(text, 9) == read
+
+
+@pytest.mark.parametrize(
+    "text", ["n > 1e-39", "n > 12345678901", "n * n > 0", "n > 1 / 3", "n > i", "n > f", "n / 2 > 1"]
+)
+def test_what_might_not_fit_is_compared_in_doubles_without_a_guard_where_digits_are_bounded(text):
+    assert 'CAST("t"."n" AS DOUBLE' in condition(text, 38, scale=35)
+    assert 'CASE WHEN "t"."n"' not in condition(text, 38, scale=35)
+
+
+def test_literals_that_cannot_be_calculated_are_refused_or_null():
+    assert condition("n = 1 / 0", 9) == condition("n = CAST(NULL AS DOUBLE PRECISION)", 9)
+    with pytest.raises(UnsupportedError, match="between 1e-100 and 1e100"):
+        condition("n > 1e60 * 1e60", 9)
 
 
 def test_a_decimal_of_any_digits_is_guarded():
@@ -65,7 +93,7 @@ def test_a_decimal_of_any_digits_is_guarded():
 
 
 @pytest.mark.parametrize("scale", [0, 2, 7, 15])
-def test_short_decimals_compare_like_their_doubles(scale):
+def test_decimals_compare_like_fractions(scale):
     draw = random.Random(scale)
     values = [draw.choice((-1, 1)) * draw.randrange(10 ** draw.randint(1, 15)) for _ in range(60)]
     values += [0, 1, 10**15 - 1, 1 - 10**15, 123456789012345, 123456789012346]
@@ -86,7 +114,7 @@ def test_short_decimals_compare_like_their_doubles(scale):
     for (sign, literal), place in zip(
         asked, (output.measures[0] for output in statement.outputs), strict=True
     ):
-        expected = sum(OPERATORS[sign](float(row), float(literal)) for row in rows)
+        expected = sum(OPERATORS[sign](Fraction(row), Fraction(literal)) for row in rows)
         assert found[place] == expected, (sign, literal)
 
 

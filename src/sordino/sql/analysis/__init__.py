@@ -4,4 +4,14 @@ from sordino.sql.analysis.analysis import ANALYSES, Analysis, Plan, analyse, def
 from sordino.sql.analysis.confinement import is_confined
 from sordino.sql.analysis.reader import Reader
 
-__all__ = ["ANALYSES", "Analysis", "Plan", "Reader", "analyse", "default_analyses", "is_confined", "plan", "plans"]
+__all__ = [
+    "ANALYSES",
+    "Analysis",
+    "Plan",
+    "Reader",
+    "analyse",
+    "default_analyses",
+    "is_confined",
+    "plan",
+    "plans",
+]

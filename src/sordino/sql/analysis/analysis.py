@@ -22,6 +22,7 @@ from sordino.sql.analysis.patterns import patterns
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.residual import residual
 from sordino.sql.analysis.steps import Steps, steps_to_follow
+from sordino.sql.contribution import LARGEST_CHANGE
 from sordino.sql.question import JoinQuestion
 
 MOST_OCCURRENCES = 8
@@ -146,7 +147,7 @@ class Plan:
         found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
         per_table = {
             table: {
-                name: tuple(bounds[table] if weight == 1 else (b / weight for b in bounds[table]))
+                name: tuple(_per_unit(bound, weight) for bound in bounds[table])
                 for name, bounds in found.items()
             }
             for table, weight in steps.tables.items()
@@ -220,7 +221,8 @@ def analyse(
     row of T from y; B_{k+G}(x) ≥ B_k(y) for x, y one row of weight G apart. Distance: weighted number of rows added
     to or removed from private tables; public tables never change.
     **Requires**: conditions that are deterministic and cannot raise; one state of the data behind ``snapshot``.
-    **Numerics**: whole numbers throughout; a join of the tables left over may count up to 10^38.
+    **Numerics**: whole numbers throughout. Answers are cut at `LARGEST_ANSWER`, so that no row changes one by more than
+    `LARGEST_CHANGE`: bounds, and the counts that they are made of, end there.
     """
     return plan(question, analyses=analyses, most_joined=most_joined).read(snapshot, beta=beta)
 
@@ -241,6 +243,11 @@ def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]
                 f"{table} is joined with itself {tables.count(table)} times: ask with at most {MOST_COPIES} copies"
             )
     return names
+
+
+def _per_unit(bound: int | Fraction, weight: Fraction) -> int | Fraction:
+    cut = min(bound, LARGEST_CHANGE)
+    return cut if weight == 1 else cut / weight
 
 
 def _smallest(by_name: dict[str, tuple[int | Fraction, ...]]) -> tuple[int | Fraction, ...]:

@@ -152,7 +152,9 @@ class NormalForm:
             inside = sorted(written[cell] for cell in equals.inside(here))
             if equals.constants:
                 # All of them: which of two constants is a group's own cannot be told here.
-                needed += [equals_constant(cell, constant) for cell in inside for constant in equals.constants]
+                needed += [
+                    equals_constant(cell, constant) for cell in inside for constant in equals.constants
+                ]
             elif inside:
                 needed += [equal(inside[0], cell) for cell in inside[1:]]
                 # Every class of two cells or more says that none of them is NULL.

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import permutations
 
 from sqlglot import exp
 
 from sordino.sql.analysis.closure import NormalForm
 from sordino.sql.analysis.formula import Cell, Formula, cell_of, cells_of, column_of
+from sordino.sql.contribution import LARGEST_CHANGE, SMALL_REACH, size
 from sordino.sql.question import Measure
 
 _WIDE = exp.DataType.build("DECIMAL(38, 0)")
 _MOST_PERMUTED = 3
 # Tables get names of ours, so that copies of one table are counted alike and no name of theirs meets one of ours.
 _ROWS = "t"
-# Sums of larger contributions could leave 64 bits with a number of rows that exists.
-_SMALL_REACH = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,7 @@ class Rows:
                 for key, column in enumerate(link.columns)
             ]
             select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
-        weights: list[exp.Expr] = []
-        for place, link in enumerate(self.links):
-            count = our_column("c", f"l{place}")
-            # A sum of counts of rows fits 64 bits, which is what some engines sum in; a sum of sums may not.
-            weights.append(exp.cast(count, _WIDE) if link.counted.links else count)
+        weights: list[exp.Expr] = [our_column("c", f"l{place}") for place in range(len(self.links))]
         return _grouped(
             select, self.conditions, [Cell(_ROWS, key) for key in self.keys], weights, self.measure
         )
@@ -326,50 +320,29 @@ def _grouped(
 
 
 def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
+    """The sum over rows of the product of what each row meets, but at most `LARGEST_CHANGE`.
+
+    **Guarantee**: what is counted here enters bounds as polynomials P with whole coefficients ≥ 0, of which only
+    min(P, M) matters for M = `LARGEST_CHANGE`. min(P(min(n, M)), M) = min(P(n), M): if n > M is cut, either P does not
+    depend on n, or its value is at least M with and without the cut. Sums, products and maxima of such are such.
+    **Numerics**: M² < 10³⁸ and every product is cut before the next, so that none leaves 38 digits; nor does a sum of
+    numbers up to M over fewer than 10¹⁹ rows.
+    """
     if measure is None and not weights:
         return exp.Count(this=exp.Star())
-    if measure is not None and not weights and measure.reach <= _SMALL_REACH:
-        return _or_zero(exp.Sum(this=exp.cast(size_of(measure), exp.DataType.Type.BIGINT)))
-    factors = [*weights]
-    if measure is not None:
-        factors.append(size_of(measure))
-    # A product of several would have the width of its factors.
-    product = exp.cast(factors[0], _WIDE) if len(factors) > 1 or measure is not None else factors[0]
+    factors = [*weights] if measure is None else [*weights, size(measure)]
+    if not weights and measure is not None and measure.reach <= SMALL_REACH:
+        return _or_zero(exp.Sum(this=factors[0]))
+    product: exp.Expr = exp.cast(factors[0], _WIDE)
     for factor in factors[1:]:
-        product = exp.Mul(this=product, expression=exp.cast(factor, _WIDE))
-    return _or_zero(exp.Sum(this=product))
+        product = _cut(exp.Mul(this=product, expression=exp.cast(factor, _WIDE)))
+    return _cut(_or_zero(exp.Sum(this=product)))
+
+
+def _cut(number: exp.Expr) -> exp.Expr:
+    return exp.Least(this=number, expressions=[exp.cast(exp.Literal.number(LARGEST_CHANGE), _WIDE)])
 
 
 def _or_zero(total: exp.Expr) -> exp.Expr:
     """What is summed over no rows is NULL; the type is that of the widest total."""
     return exp.Coalesce(this=total, expressions=[exp.cast(exp.Literal.number(0), _WIDE)])
-
-
-def size_of(measure: Measure) -> exp.Expr:
-    """At least |what a joined row adds|, in whole steps, and at most the measure's reach.
-
-    A row adds ⌊v/step + ½⌋ for v clipped; ⌈|v|/step⌉ is at least as large however v/step was rounded on the way.
-    """
-    value = measure.value
-    if value is None:
-        return exp.Literal.number(1)
-    low, high = (abs(int(bound / measure.step)) for bound in (measure.low, measure.high))
-    steps = exp.Abs(this=exp.Paren(this=value.copy()))
-    scale = 1 / measure.step
-    scaled: exp.Expr = steps
-    if scale != 1:
-        scaled = exp.Mul(this=steps, expression=_number(Fraction(scale.numerator)))
-        if scale.denominator != 1:
-            scaled = exp.Div(this=exp.cast(scaled, "DOUBLE"), expression=_number(Fraction(scale.denominator)))
-    return (
-        exp.case()
-        .when(exp.LT(this=value.copy(), expression=_number(measure.low)), _number(Fraction(low)))
-        .when(exp.GT(this=value.copy(), expression=_number(measure.high)), _number(Fraction(high)))
-        .else_(exp.Least(this=exp.Ceil(this=scaled), expressions=[_number(Fraction(measure.reach))]))
-    )
-
-
-def _number(value: Fraction) -> exp.Expr:
-    if value.denominator == 1:
-        return exp.Literal.number(int(value))
-    return exp.Literal.number(f"{float(value)!r}")

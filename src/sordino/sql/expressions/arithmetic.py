@@ -1,9 +1,10 @@
 """Numbers: + - * / %, signs, ABS, GREATEST and LEAST.
 
-Arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow and
-division by zero. Each value therefore carries a window (tiny, big): it is zero or its magnitude lies within. A window
-that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double column enters through
-`calculable`.
+Literals are calculated with exactly, when reading, and decimals of few digits in the engine's decimals
+(`sordino.sql.decimals`). All other arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines
+raise on overflow, underflow and division by zero. Each value therefore carries a window (tiny, big): it is zero or its
+magnitude lies within. A window that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double
+column enters through `calculable`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sordino.engines import double_literal
+from sordino.sql.decimals import calculated, digits_of, folded
 from sordino.sql.expressions.choices import combined
+from sordino.sql.expressions.literals import literal
 from sordino.sql.intervals import added, divided, least_or_greatest, multiplied, negated
 from sordino.sql.value import (
     PLAIN,
+    Range,
     Rules,
     Value,
     as_double,
@@ -44,28 +48,45 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
                 "write CAST(... AS DOUBLE PRECISION) around one of them",
             )  # fmt: skip
     left, right = read.number(node.this), read.number(node.expression)
-    if "null" in (left.kind, right.kind):
+    if "null" in (left.kind, right.kind) or (isinstance(node, exp.Div) and right.constant == 0):
         return null()
+    constant = folded(type(node), left, right)
+    if constant is not None:
+        whole = isinstance(left.constant, int) and isinstance(right.constant, int)
+        return literal(read, node, constant, whole=whole and not isinstance(node, exp.Div))
+    exact = calculated(type(node), left, right)
+    if exact is not None:
+        return replace(exact, window=_decimal_window(exact), range=_range_of(node, left, right))
     a, b = calculable(left), calculable(right)
     (tiny_a, big_a), (tiny_b, big_b) = a.window or (0.0, 0.0), b.window or (0.0, 0.0)
     divisor = bracketed(b.expression)
     if isinstance(node, exp.Add | exp.Sub):
         # Sums of doubles are multiples of the last place of the smaller one, and never underflow.
         window = (min(tiny_a, tiny_b) * 2.0**-53, big_a + big_b)
-        known = added(left.range, right.range if isinstance(node, exp.Add) else negated(right.range))
         result: exp.Expr = type(node)(this=bracketed(a.expression), expression=divisor)
     elif isinstance(node, exp.Mul):
         window = (tiny_a * tiny_b, big_a * big_b)
-        known = multiplied(left.range, right.range)
         result = exp.Mul(this=bracketed(a.expression), expression=divisor)
     else:
         window = (tiny_a / big_b, big_a / tiny_b)
-        known = divided(left.range, right.range)
         nullable = exp.Nullif(this=divisor, expression=double_literal(0.0))
         result = exp.Div(this=bracketed(a.expression), expression=nullable, typed=True, safe=False)
     if window[0] < _SMALLEST or window[1] > _LARGEST:
         read.text.refuse(node, "so many products and quotients could leave the range of numbers; use fewer")
-    return Value(result, "float", (window[0] / 2, window[1] * 2), known)
+    return Value(result, "float", (window[0] / 2, window[1] * 2), _range_of(node, left, right))
+
+
+def _range_of(node: exp.Binary, left: Value, right: Value) -> Range:
+    """Where the result lies."""
+    if isinstance(node, exp.Add):
+        return added(left.range, right.range)
+    if isinstance(node, exp.Sub):
+        return added(left.range, negated(right.range))
+    return (multiplied if isinstance(node, exp.Mul) else divided)(left.range, right.range)
+
+
+def _decimal_window(value: Value) -> tuple[float, float]:
+    return 10.0 ** -(value.scale or 0), 10.0 ** (value.digits or 0)
 
 
 def _mod(read: Expressions, node: exp.Mod) -> Value:
@@ -81,7 +102,7 @@ def _neg(read: Expressions, node: exp.Neg) -> Value:
         return number_literal(-Fraction(inner.constant), whole=isinstance(inner.constant, int))
     if inner.kind == "null":
         return inner
-    double = as_double(inner)
+    double = inner if digits_of(inner) and inner.kind == "decimal" else as_double(inner)
     return replace(
         double,
         expression=exp.Neg(this=exp.Paren(this=double.expression.copy())),
@@ -96,7 +117,7 @@ def _abs(read: Expressions, node: exp.Abs) -> Value:
     if inner.kind == "null":
         return inner
     # The least integer has no counterpart, so integers become doubles first.
-    double = as_double(inner)
+    double = inner if digits_of(inner) and inner.kind == "decimal" else as_double(inner)
     known = least_or_greatest(True, [inner.range, negated(inner.range)])
     known = replace(known, low=Fraction(0))
     result = exp.Abs(this=double.expression.copy())

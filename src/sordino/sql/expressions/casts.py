@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sordino.sql.expressions.choices import combined
 from sordino.sql.expressions.dates import as_moment, day_literal, in_calendar, in_microseconds, time_literal
+from sordino.sql.expressions.texts import cut
 from sordino.sql.value import Kind, Rules, Value, as_double, bracketed, case, integer, number_literal
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _DAY = (
     r"^([1-9][0-9]{3}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
     r"02-(0[1-9]|1[0-9]|2[0-8]))|([1-9][0-9](0[48]|[2468][048]|[13579][26])|([2468][048]|[13579][26])00)-02-29)$"
 )
+# With its sign, in 128 bits.
+_LONGEST_INTEGER = 40
 _TYPE = exp.DataType.Type
 _CASTS: dict[Any, Kind] = {
     _TYPE.BIGINT: "integer",
@@ -68,7 +71,9 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
         day = exp.cast(inner.expression.copy(), exp.DataType.Type.DATE)
         return Value(case((in_calendar(inner.expression, "timestamp"), day)), "date")
     if inner.kind == "integer" and wanted == "text":
-        return Value(exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT), "text")
+        return Value(
+            exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT), "text", longest=_LONGEST_INTEGER
+        )
     if inner.kind == "text" and wanted in ("integer", "float", "date"):
         return _parsed(inner, wanted)
     read.text.refuse(node, f"{inner.kind} does not become {wanted} in the same way on every engine")
@@ -84,7 +89,7 @@ def _counted(inner: Value, wanted: Kind) -> Value:
 
 def _parsed(inner: Value, wanted: Kind) -> Value:
     pattern, target, allowed = _PATTERNS[wanted]
-    words = bracketed(inner.expression)
+    words = bracketed(cut(inner).expression)
     if isinstance(words, exp.Literal):
         # A bare literal takes the type of a cast around it while some engines still read the query: no guard helps.
         words = exp.cast(words, _TYPE.TEXT)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sordino.sql.decimals import covering_digits
 from sordino.sql.expressions.conditions import compared
 from sordino.sql.intervals import joined
 from sordino.sql.value import PLAIN, Rules, Value, case, null
@@ -22,8 +23,18 @@ def combined(parts: list[Value]) -> Value:
     window = (
         (min(w[0] for w in known), max(w[1] for w in known)) if len(known) == len(windows) and known else None
     )
-    kind = next(part.kind for part in parts if part.kind != "null")
-    return Value(exp.null(), kind, window, joined([part.range for part in parts if part.kind != "null"]))
+    parts = [part for part in parts if part.kind != "null"]
+    digits, scale = covering_digits(parts) if parts[0].kind == "decimal" else (None, None)
+    lengths = [part.longest for part in parts if part.longest is not None]
+    return Value(
+        exp.null(),
+        parts[0].kind,
+        window,
+        joined([part.range for part in parts]),
+        digits=digits,
+        scale=scale,
+        longest=max(lengths) if len(lengths) == len(parts) else None,
+    )
 
 
 def _case(read: Expressions, node: exp.Case) -> Value:

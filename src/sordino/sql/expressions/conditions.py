@@ -1,8 +1,8 @@
 """Truth values: comparisons, AND, OR, NOT, IS [NOT] DISTINCT FROM, IS, BETWEEN, IN and LIKE.
 
-* Comparisons are made in the engine's integers where both sides are integers, else in doubles, or as if in doubles
-  (`short_decimals`). NaN is larger than every number and equal to itself, on all engines. Text is compared for
-  equality only: its order depends on collations.
+* Comparisons are made in the engine's integers where both sides are integers, in its decimals where both sides are
+  decimals of known digits (`exact_decimals`), else in doubles. NaN is larger than every number and equal to itself, on
+  all engines. Text is compared for equality only: its order depends on collations.
 * AND, OR and NOT have SQL's three truth values; none of them can guard another expression, as none needs a guard.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.value import PLAIN, Rules, Value, boolean, bracketed, short_decimals
+from sordino.sql.value import PLAIN, Rules, Value, boolean, bracketed
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
@@ -66,7 +66,7 @@ def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Valu
         other = left if right.kind == "null" else right
         same = exp.true() if other.kind == "null" else _is_null(other)
     else:
-        left, right = short_decimals(left, right) or read.alike(node, left, right)
+        left, right = read.alike(node, left, right)
         equal = exp.EQ(this=bracketed(left.expression), expression=bracketed(right.expression))
         same = exp.or_(
             exp.Is(this=exp.Paren(this=equal), expression=exp.true()),
@@ -89,7 +89,7 @@ def compared(
     """One comparison; NULL where a side is the literal NULL."""
     if left.kind == "null" or right.kind == "null":
         return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
-    left, right = short_decimals(left, right) or read.alike(node, left, right)
+    left, right = read.alike(node, left, right)
     if operator in _ORDER and left.kind in ("text", "boolean"):
         read.text.refuse(
             node, f"the order of {left.kind}s differs between engines; compare with =, <>, IN or LIKE"
@@ -116,7 +116,7 @@ def _in(read: Expressions, node: exp.In) -> Value:
             read.text.refuse(item, "IN takes a list of literals; write x = a OR x = b")
     if inner.kind == "null":
         return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
-    inner, *items = short_decimals(inner, *items) or read.alike(node, inner, *items)
+    inner, *items = read.alike(node, inner, *items)
     return boolean(exp.In(this=bracketed(inner.expression), expressions=[i.expression.copy() for i in items]))
 
 

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from sordino.sql.decimals import exact_decimals
 from sordino.sql.expressions import arithmetic, casts, choices, conditions, dates, literals, texts
 from sordino.sql.expressions.conditions import NO_SUB_QUERY
 from sordino.sql.expressions.dates import as_moment, in_microseconds
@@ -81,7 +82,7 @@ class Expressions:
         """A text."""
         result = self.value(node)
         if result.kind == "null":
-            return Value(exp.cast(exp.null(), exp.DataType.Type.TEXT), "text")
+            return Value(exp.cast(exp.null(), exp.DataType.Type.TEXT), "text", longest=0)
         if result.kind != "text":
             self.text.wrong(node, f"a text is needed here, this is of type {result.kind}")
         return result
@@ -92,6 +93,9 @@ class Expressions:
         values = tuple(in_microseconds(value) for value in values)
         if kinds <= {"integer"} or (len(kinds) == 1 and not kinds & {"decimal", "other"}):
             return list(values)
+        decimals = exact_decimals(*values)
+        if decimals is not None:
+            return decimals
         if kinds <= {"integer", "decimal", "float"}:
             return [value if value.kind == "null" else as_double(value) for value in values]
         if kinds <= {"date", "timestamp", "text"} and kinds != {"text"}:

@@ -22,15 +22,20 @@ def _literal(read: Expressions, node: exp.Literal) -> Value:
     if node.is_string:
         if "\0" in node.this:
             read.text.refuse("a text with a zero character", "leave it out")
-        return Value(exp.Literal.string(node.this), "text", constant=str(node.this))
+        return Value(exp.Literal.string(node.this), "text", constant=str(node.this), longest=len(node.this))
     written = str(node.this)
     try:
         exact = Fraction(written) if len(written) <= 400 and _exponent(written) <= 400 else None
     except ValueError:
         exact = None
-    if exact is None or abs(exact) > Fraction(10) ** 100 or 0 < exact < Fraction(1, 10**100):
+    return literal(read, node, exact, whole=written.isdigit())
+
+
+def literal(read: Expressions, node: exp.Expr, exact: Fraction | None, *, whole: bool) -> Value:
+    """A number that was written, or calculated from such; a refusal if no engine could be sure of it."""
+    if exact is None or abs(exact) > Fraction(10) ** 100 or 0 < abs(exact) < Fraction(1, 10**100):
         read.text.refuse(node, "numbers must be zero or between 1e-100 and 1e100 in magnitude")
-    return number_literal(exact, whole=written.isdigit())
+    return number_literal(exact, whole=whole)
 
 
 def _boolean(read: Expressions, node: exp.Boolean) -> Value:

@@ -1,10 +1,14 @@
 """Text: LOWER, UPPER, LENGTH, SUBSTRING and ||.
 
 LOWER and UPPER change the letters A–Z alone: what else has a case depends on the engine's locale.
+
+Engines raise when a text becomes too long for them, at a gigabyte or less. LOWER, UPPER, || and casts therefore look at
+the first 65,536 characters of what may be longer, and what is put together has at most 2²² of them.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -14,17 +18,29 @@ from sordino.sql.value import PLAIN, Rules, Value, bracketed, integer
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
 
+_LOOKED_AT = 2**16
+_MOST_TOGETHER = 2**22
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
+def cut(value: Value) -> Value:
+    """The first characters of a text that may be very long."""
+    if value.longest is not None:
+        return value
+    shortened = exp.Substring(
+        this=value.expression.copy(), start=exp.Literal.number(1), length=exp.Literal.number(_LOOKED_AT)
+    )
+    return replace(value, expression=shortened, column=None, longest=_LOOKED_AT)
+
+
 def _letters(read: Expressions, node: exp.Lower | exp.Upper) -> Value:
-    inner = read.words(node.this)
+    inner = cut(read.words(node.this))
     old, new = (_UPPER, _LOWER) if isinstance(node, exp.Lower) else (_LOWER, _UPPER)
     result = exp.Anonymous(
         this="TRANSLATE",
         expressions=[inner.expression.copy(), exp.Literal.string(old), exp.Literal.string(new)],
     )
-    return Value(result, "text")
+    return Value(result, "text", longest=inner.longest)
 
 
 def _length(read: Expressions, node: exp.Length) -> Value:
@@ -40,15 +56,22 @@ def _substring(read: Expressions, node: exp.Substring) -> Value:
     if not node.args.get("start"):
         read.text.refuse(node, "write SUBSTRING(text, start, length)")
     length = places[1].expression.copy() if len(places) > 1 else None
+    lengths = [inner.longest, *(place.constant for place in places[1:])]
     return Value(
         exp.Substring(this=inner.expression.copy(), start=places[0].expression.copy(), length=length),
         "text",
+        longest=min((known for known in lengths if isinstance(known, int)), default=None),
     )
 
 
 def _pipe(read: Expressions, node: exp.DPipe) -> Value:
-    left, right = read.words(node.this), read.words(node.expression)
-    return Value(exp.DPipe(this=bracketed(left.expression), expression=bracketed(right.expression)), "text")
+    left, right = cut(read.words(node.this)), cut(read.words(node.expression))
+    longest = (left.longest or 0) + (right.longest or 0)
+    if longest > _MOST_TOGETHER:
+        read.text.refuse(node, f"a text of more than {_MOST_TOGETHER} characters could result; put fewer together, "
+                         "or parts of them: SUBSTRING(x, 1, 100)")  # fmt: skip
+    result = exp.DPipe(this=bracketed(left.expression), expression=bracketed(right.expression))
+    return Value(result, "text", longest=longest)
 
 
 RULES: Rules = {
