@@ -42,6 +42,13 @@ _READINGS = pa.table(
         "moment": pa.array([datetime.datetime(2024, 2, 29, 12, 30, 1, 5)] * 9, pa.timestamp("us")),
     }
 )
+# What somebody might take for more than a text: quotes, escapes, comments, variables, parameters, odd characters.
+_HOSTILE = (
+    "it's", "''", "'", '"', "`", "\\", "\\'", "\\\\", "a\\", "\\'; SELECT 1; --", "x' OR 'a' = 'a", "--", "/* */",
+    ";", "%", "%s %(a)s %%", "_", "$$", "$a$x$a$", "${", "$${", "${env:HOME}", "${spark.app.name}", "#{a}", "{{a}}",
+    "@a", ":a", "?", "\n", "\r\n", "\t", "\\n", "\\u0041", "\\x41", "U&'\\0041'", "E'\\n'", "N'a'", "r'a'", "\x01",
+    "\x7f", "\u00a0", "\u2028", "\ufeff", "😀", "\U0010fffd", "e\u0301", "\ufb00", "\u0130",
+)  # fmt: skip
 _TYPES = ("integer", "decimal", "float", "text", "boolean", "date", "timestamp")
 
 
@@ -64,11 +71,33 @@ def check_backend(engine_factory: EngineFactory, *, write: Callable[[], None] | 
         ):
             with engine.snapshot() as snapshot:
                 check(snapshot)
+        check_literals(engine)
         _check_names(engine)
         _check_refusals(engine)
         _check_errors_are_secret(engine)
         if write is not None:
             _check_isolation(engine, write)
+
+
+def check_literals(engine: Engine) -> None:
+    """Raise `ProofError` unless every literal comes back as it is, has its length, and equals itself alone."""
+    parts: list[exp.Expr] = []
+    for text in _HOSTILE:
+        same, longer = (
+            exp.EQ(this=exp.Literal.string(text), expression=exp.Literal.string(text + end))
+            for end in ("", "\\")
+        )
+        parts += [
+            exp.Literal.string(text),
+            exp.Length(this=exp.Literal.string(text)),
+            exp.case().when(same, exp.Literal.string("same")).else_(exp.Literal.string("other")),
+            exp.case().when(longer, exp.Literal.string("same")).else_(exp.Literal.string("other")),
+        ]
+    with engine.snapshot() as snapshot:
+        query = exp.select(*(exp.alias_(part, f"c{i}") for i, part in enumerate(parts)))
+        row = _rows(snapshot.aggregate(query))[0]
+    for i, text in enumerate(_HOSTILE):
+        _expect(f"the literal {text!r}", row[4 * i : 4 * i + 4], (text, len(text), "same", "other"))
 
 
 def _check_catalogue(engine: Engine) -> None:

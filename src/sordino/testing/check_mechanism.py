@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sordino.audit import LogLaw, Proof, prove
 from sordino.core import ProofError
-from sordino.mechanisms.selection import selection_law
+from sordino.mechanisms.selection import stated_law
 
 Database = Any
 Input = Callable[[Database], tuple[ArrayLike, Any]]
@@ -53,6 +53,7 @@ def prove_mechanism(
     def law(database: Database) -> LogLaw:
         scores, profile = question_of(database)
         given = options | {"profile": profile, "epsilon": spent, "delta": delta}
-        return LogLaw(selection_law(scores, mechanism=mechanism, log=True, **given))
+        stated = stated_law(scores, mechanism=mechanism, **given)
+        return LogLaw(stated.log_probabilities, error=stated.error)
 
     return prove(law, universe, neighbours, epsilon, delta)

@@ -8,8 +8,7 @@ from sqlglot import parse_one
 from sordino.core import ParameterError, ProofError, UnsupportedError
 from sordino.engines import connect
 from sordino.engines.duckdb import DuckDBSnapshot
-from sordino.engines.canonical import Reading, place, read_through
-from sordino.engines.query import check_query, table_name, tables_read, write
+from sordino.engines.query import check_query, table_name, tables_read
 from sordino.testing import check_backend
 
 
