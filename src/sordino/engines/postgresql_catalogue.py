@@ -14,7 +14,7 @@ _TYPES: dict[str, ColumnType] = {
     "int2": "integer",
     "int4": "integer",
     "int8": "integer",
-    "numeric": "decimal",  # of any digits as far as `Column` goes: NUMERIC(p, s) too may be NaN
+    "numeric": "decimal",
     "float4": "float",
     "float8": "float",
     "text": "text",
@@ -65,9 +65,10 @@ CATALOGUE = """
                        THEN EXISTS (SELECT FROM parts p JOIN pg_class o ON o.oid = p.part
                                     WHERE p.whole = c.oid AND o.relkind NOT IN ('r', 'p'))
                        ELSE EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) END,
-           -- the s of numeric(p, s), 11 bits with a sign
+           -- the s of numeric(p, s), 11 bits with a sign, and p above them
            CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 AND (a.atttypmod - 4) & 2047 < 1024
                 THEN (a.atttypmod - 4) & 2047 END,
+           CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
            a.attcollation = 950 AND d.oid IS NULL,  -- "C"
            a.attgenerated = 'v'
     FROM pg_class c
@@ -94,10 +95,13 @@ def found_tables(rows: list[tuple[Any, ...]]) -> Found:
         name = table if parts[0][0] else f"{schema}.{table}"
         kept = [part for part in parts if not part[-1]]
         columns = tuple(
-            Column(column, _TYPES.get(kind, "other"), nullable, scale=scale)
-            for _, column, kind, nullable, _, scale, _, _ in kept
+            Column(column, _TYPES.get(kind, "other"), nullable, _digits(precision, scale), scale)
+            for _, column, kind, nullable, _, scale, precision, _, _ in kept
         )
-        forms = [(part[1], _canonical(part[1], part[2], part[6])) for part in kept]
+        forms = [
+            (column.name, _canonical(column, part[2], part[7]))
+            for column, part in zip(columns, kept, strict=True)
+        ]
         left_out = tuple((part[1], _GENERATED) for part in parts if part[-1])
         tables[name] = Table(name, columns, bool(parts[0][4]), left_out)
         changed = left_out or any(form is not None for _, form in forms)
@@ -110,16 +114,25 @@ def byte_order(expression: exp.Expr) -> exp.Expr:
     return exp.Collate(this=expression, expression=exp.to_identifier("C", quoted=True))
 
 
-def _canonical(name: str, kind: str | None, plain: bool) -> exp.Expr | None:
+def _digits(precision: int | None, scale: int | None) -> int | None:
+    """The digits of numeric(p, s), if other engines too have such decimals."""
+    return precision if precision is not None and scale is not None and scale <= precision <= 38 else None
+
+
+def _canonical(column: Column, kind: str | None, plain: bool) -> exp.Expr | None:
     """How a column is read; None: as it is.
 
     CHAR(n) loses its padding when it becomes text. An enumeration raises when it is compared with what is none of its
-    labels, and a cast of it to text can be redefined by whoever owns the type; its output function cannot.
+    labels, and a cast of it to text can be redefined by whoever owns the type; CONCAT takes the label itself. A NaN of
+    a decimal is NULL: other engines have none.
     """
-    if _TYPES.get(kind or "") != "text" or (plain and kind in _PLAIN):
+    form: exp.Expr = exp.column(column.name, quoted=True)
+    if column.digits is not None:
+        nan = exp.cast(exp.Literal.string("NaN"), exp.DataType.Type.DECIMAL)
+        return exp.Nullif(this=form, expression=nan)
+    if column.type != "text" or (plain and kind in _PLAIN):
         return None
-    column: exp.Expr = exp.column(name, quoted=True)
     if kind == "enum":
-        label = exp.Anonymous(this="enum_out", expressions=[column])
-        return byte_order(exp.Anonymous(this="textin", expressions=[label]))
-    return byte_order(exp.cast(column, exp.DataType.Type.TEXT))
+        label = exp.Anonymous(this="CONCAT", expressions=[form])
+        return byte_order(exp.case().when(form.is_(exp.null()), exp.null()).else_(label))
+    return byte_order(exp.cast(form, exp.DataType.Type.TEXT))

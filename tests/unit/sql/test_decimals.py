@@ -84,8 +84,8 @@ def test_what_might_not_fit_is_compared_in_doubles_without_a_guard_where_digits_
 
 def test_literals_that_cannot_be_calculated_are_refused_or_null():
     assert condition("n = 1 / 0", 9) == condition("n = CAST(NULL AS DOUBLE PRECISION)", 9)
-    with pytest.raises(UnsupportedError, match="between 1e-100 and 1e100"):
-        condition("n > 1e60 * 1e60", 9)
+    with pytest.raises(UnsupportedError, match="leave the range of numbers"):
+        condition("n > 1e99 * 1e99 * 1e99", 9)
 
 
 def test_a_decimal_of_any_digits_is_guarded():

@@ -18,7 +18,7 @@ from sqlglot import exp
 from sordino.engines import double_literal
 from sordino.sql.decimals import calculated, digits_of, folded
 from sordino.sql.expressions.choices import combined
-from sordino.sql.expressions.literals import literal
+from sordino.sql.expressions.literals import within_reach
 from sordino.sql.intervals import added, divided, least_or_greatest, multiplied, negated
 from sordino.sql.value import (
     PLAIN,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
 
 _LARGEST, _SMALLEST = 1e290, 1e-290
+_TOO_MANY = "so many products and quotients could leave the range of numbers; use fewer"
 
 
 def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
@@ -52,8 +53,10 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
         return null()
     constant = folded(type(node), left, right)
     if constant is not None:
+        if not within_reach(constant, 290):
+            read.text.refuse(node, _TOO_MANY)
         whole = isinstance(left.constant, int) and isinstance(right.constant, int)
-        return literal(read, node, constant, whole=whole and not isinstance(node, exp.Div))
+        return number_literal(constant, whole=whole and not isinstance(node, exp.Div))
     exact = calculated(type(node), left, right)
     if exact is not None:
         return replace(exact, window=_decimal_window(exact), range=_range_of(node, left, right))
@@ -72,7 +75,7 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
         nullable = exp.Nullif(this=divisor, expression=double_literal(0.0))
         result = exp.Div(this=bracketed(a.expression), expression=nullable, typed=True, safe=False)
     if window[0] < _SMALLEST or window[1] > _LARGEST:
-        read.text.refuse(node, "so many products and quotients could leave the range of numbers; use fewer")
+        read.text.refuse(node, _TOO_MANY)
     return Value(result, "float", (window[0] / 2, window[1] * 2), _range_of(node, left, right))
 
 

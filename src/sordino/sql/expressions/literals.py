@@ -28,14 +28,14 @@ def _literal(read: Expressions, node: exp.Literal) -> Value:
         exact = Fraction(written) if len(written) <= 400 and _exponent(written) <= 400 else None
     except ValueError:
         exact = None
-    return literal(read, node, exact, whole=written.isdigit())
-
-
-def literal(read: Expressions, node: exp.Expr, exact: Fraction | None, *, whole: bool) -> Value:
-    """A number that was written, or calculated from such; a refusal if no engine could be sure of it."""
-    if exact is None or abs(exact) > Fraction(10) ** 100 or 0 < abs(exact) < Fraction(1, 10**100):
+    if exact is None or not within_reach(exact, 100):
         read.text.refuse(node, "numbers must be zero or between 1e-100 and 1e100 in magnitude")
-    return number_literal(exact, whole=whole)
+    return number_literal(exact, whole=written.isdigit())
+
+
+def within_reach(number: Fraction, exponent: int) -> bool:
+    """Whether it is zero or has a magnitude within 10^±exponent."""
+    return number == 0 or Fraction(1, 10**exponent) <= abs(number) <= Fraction(10) ** exponent
 
 
 def _boolean(read: Expressions, node: exp.Boolean) -> Value:
