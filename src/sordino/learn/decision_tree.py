@@ -57,7 +57,8 @@ class DecisionTreeClassifier(PrivateClassifier):
     Attributes
     ----------
     tree_ : the released `Tree`. classes_ : the classes, sorted. guarantee_ : of the last fit. spent_ : of all fits of
-    this object. private_ : False if the randomness was seeded.
+    this object, for one replaced row if any of them was. private_ : False if the last fit was seeded, which all of
+    these then say; spent_ says it from the first seeded fit on.
 
     **Guarantee**: ε-DP for one training row added or removed (or replaced), see `sordino.learn.grow`.
     """
@@ -94,7 +95,7 @@ class DecisionTreeClassifier(PrivateClassifier):
     def fit(self, X: Any, y: Any) -> DecisionTreeClassifier:
         """Grow the tree on rows in memory: a 2-d array in the schema's order, or a data frame with its names."""
         plan, choices = self._prepared()
-        rows = self._rows(X, reset=True)
+        rows = self._rows(X, columns=len(plan.schema.names))
         codes = encoded(rows, plan.schema)
         labels = class_codes(self._labels(y, len(codes)), plan.classes)
         return self._grown(Rows(codes, labels, plan.schema.sizes, len(plan.classes)), plan, choices)
@@ -116,12 +117,12 @@ class DecisionTreeClassifier(PrivateClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, computed from what was released at the leaf of each row."""
-        rows = self._rows(X, reset=False)
+        rows = self._rows(X)
         return self.tree_.probabilities[self.tree_.leaf_of(encoded(rows, self.tree_.schema))]
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The leaf of every row."""
-        rows = self._rows(X, reset=False)
+        rows = self._rows(X)
         return self.tree_.leaf_of(encoded(rows, self.tree_.schema))
 
     def export_text(self, *, max_depth: int = 10) -> str:

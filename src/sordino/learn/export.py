@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sordino.core.guarantee import NOT_PRIVATE
 from sordino.core.parameters import whole
 from sordino.learn.tree import Tree
 
@@ -14,9 +15,13 @@ _LEGIBLE_ENDS = 60
 
 
 def export_text(tree: Tree, *, max_depth: int = 10) -> str:
-    """One line per node, indented by level; leaves with their class and what was released about them."""
+    """One line per node, indented by level; leaves with their class and what was released about them.
+
+    A tree that was drawn from a seed has a line before these, which says so.
+    """
     whole("max_depth", max_depth, least=0)
-    return "\n".join(_lines(tree, 0, "", max_depth))
+    mark = [] if tree.private else [NOT_PRIVATE]
+    return "\n".join([*mark, *_lines(tree, 0, "", max_depth)])
 
 
 def _lines(tree: Tree, node: int, indent: str, max_depth: int) -> Iterator[str]:
@@ -86,6 +91,8 @@ def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | No
     axes.set_xlim(-0.05, levels - 0.5)
     axes.set_ylim(height - 0.4, -0.6)
     axes.axis("off")
+    if not tree.private:
+        axes.set_title(NOT_PRIVATE)
     if path is not None:
         figure.savefig(path, dpi=130)
     return figure

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError
+from sordino.core.guarantee import NOT_PRIVATE
 from sordino.learn.encoding import Codes
 from sordino.learn.probabilities import LEAST_WEIGHT
 from sordino.learn.random_trees import RandomTrees, find_leaf
@@ -19,6 +20,7 @@ from sordino.learn.schema import Schema
 from sordino.mechanisms.compiled import compiled
 from sordino.mechanisms.noise.counts import count_deviation, noisy_counts
 from sordino.mechanisms.selection import majority_labels
+from sordino.sampling.source import is_private
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +35,7 @@ class Forest:
     """Released: the structure, and per tree and leaf the noisy counts per class or (``counts`` None) the label.
 
     ``votes``: what a leaf adds to the score of every class; ``start``: the score before any tree has spoken.
+    ``private``: False if it was drawn from a seed.
     """
 
     schema: Schema
@@ -43,6 +46,7 @@ class Forest:
     votes: Floats
     start: Floats
     pooled: bool
+    private: bool = True
 
     def probabilities(self, codes: Codes, threads: int) -> Floats:
         """A distribution over classes for every row of codes."""
@@ -64,7 +68,8 @@ class Forest:
 
     def __repr__(self) -> str:
         trees, nodes = self.trees.attribute.shape
-        return f"Forest(trees={trees}, depth={self.trees.depth}, leaves={nodes + 1} each)"
+        mark = "" if self.private else f", {NOT_PRIVATE}"
+        return f"Forest(trees={trees}, depth={self.trees.depth}, leaves={nodes + 1} each{mark})"
 
 
 def threads_of(n_jobs: int | None) -> int:
@@ -120,7 +125,8 @@ def released(
     if leaves != "counts":
         labels = majority_labels(exact, epsilon, leaves).reshape(shape[:2])
         votes = np.eye(len(classes))[labels]
-        return Forest(schema, classes, trees, None, labels, votes, np.zeros(len(classes)), False)
+        start = np.zeros(len(classes))
+        return Forest(schema, classes, trees, None, labels, votes, start, False, is_private())
     counts = noisy_counts(exact, epsilon).reshape(shape)
     deviation = count_deviation(epsilon)
     common = class_frequencies(counts, deviation, prior)
@@ -133,7 +139,8 @@ def released(
     else:
         votes = (np.log(chances) - np.log(common)) * min(1.0, POOLED_TREES / len(chances))
         start = np.log(common)
-    return Forest(schema, classes, trees, counts, None, votes, start, voting in ("auto", "pooled"))
+    pooled = voting in ("auto", "pooled")
+    return Forest(schema, classes, trees, counts, None, votes, start, pooled, is_private())
 
 
 @compiled

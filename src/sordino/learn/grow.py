@@ -20,6 +20,7 @@ from sordino.learn.criteria import Table
 from sordino.learn.schema import Schema
 from sordino.learn.tree import Tree
 from sordino.mechanisms.noise.counts import count_deviation
+from sordino.sampling.source import is_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +195,5 @@ def _finished(nodes: list[_Node], plan: Plan) -> Tree:
         epsilon=np.array([float(node.epsilon) for node in nodes]),
         label=labels,
         probabilities=chances,
+        private=is_private(),
     )

@@ -69,7 +69,7 @@ class RandomForestClassifier(PrivateClassifier):
     def fit(self, X: Any, y: Any) -> RandomForestClassifier:
         """Draw the trees, then fill their leaves: a 2-d array in the schema's order, or a data frame with its names."""
         schema, classes, prior = self._prepared()
-        rows = self._rows(X, reset=True)
+        rows = self._rows(X, columns=len(schema.names))
         codes = forest_codes(rows, schema)
         labels = class_codes(self._labels(y, len(codes)), classes)
         if len(codes) > self.max_rows:
@@ -94,7 +94,7 @@ class RandomForestClassifier(PrivateClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, put together from what the trees' leaves released."""
-        codes = forest_codes(self._rows(X, reset=False), self.forest_.schema)
+        codes = forest_codes(self._rows(X), self.forest_.schema)
         return self.forest_.probabilities(codes, threads_of(self.n_jobs))
 
     def _depth(self, schema: Schema) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import Distance, Guarantee, MissingExtraError, ParameterError, add_remove_row, replace_row
+from sordino.core import (
+    Distance,
+    Guarantee,
+    MissingExtraError,
+    ParameterError,
+    PrivateDataError,
+    add_remove_row,
+    replace_row,
+)
+from sordino.core.guarantee import rounded_up
 from sordino.core.parameters import choice
+from sordino.learn.account import added_up
 from sordino.learn.encoding import as_array
 from sordino.learn.schema import as_classes
 from sordino.sampling.source import is_private
@@ -33,7 +42,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What our classifiers share: checked input, the account of what was spent, and predictions by probability.
 
     Fitting leaves only released quantities behind. ``guarantee_`` is that of the last fit; ``spent_`` that of all fits
-    of this object together, because every fit looks at the data again.
+    of this object together, because every fit looks at the data again. ``private_`` is False if the last fit was drawn
+    from a seed; its guarantee, its model and, for good, ``spent_`` then say that they are not private.
     """
 
     if TYPE_CHECKING:
@@ -43,6 +53,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_: NDArray[Any]
         guarantee_: Guarantee
         spent_: Guarantee
+        private_: bool
         n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
@@ -69,8 +80,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- input -------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:
-        """A checked table: data frames as they are, everything else as an array with two axes."""
+    def _rows(self, X: Any, *, columns: int | None = None) -> Any:
+        """A checked table: data frames as they are, everything else as an array with two axes.
+
+        ``columns`` is the number of columns to fit; None predicts, for those of the fit. A table without rows is one:
+        its neighbour of one row would be answered.
+        """
+        reset = columns is not None
         if not reset:
             self._require_fit()
         try:
@@ -81,10 +97,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("the data is a lazy frame: collect it before, or use fit_table on its file")
         if isinstance(frame, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            if not len(frame):
-                raise ParameterError("the data has no rows: at least one is needed")
             return X
         array = X if issparse(X) else as_array(X)
+        if isinstance(X, list | tuple) and not len(X):
+            array = np.empty((0, columns or self.n_features_in_))
         # scikit-learn's own words for these two would show the values
         if array.ndim != 2:
             raise ParameterError(
@@ -93,7 +109,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if array.dtype.kind == "c":
             raise ParameterError("Complex data not supported: give columns of real numbers or categories")
-        return validate_data(self, array, reset=reset, dtype=None, ensure_all_finite=False)
+        return validate_data(
+            self, array, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=0
+        )
 
     def _require_fit(self) -> None:
         check_is_fitted(self)
@@ -105,9 +123,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         column = nw.from_native(y, series_only=True, pass_through=True)
         if not isinstance(column, nw.Series):
             column = column_or_1d(y, warn=True)
-            check_classification_targets(column)
+            _check_labels(column)
         if len(column) != rows:
-            raise ParameterError(f"the table has {rows} rows and the target {len(column)}: they must agree")
+            raise PrivateDataError("the table and the target have different numbers of rows: they must agree")
         return column
 
     # -- the account -------------------------------------------------------------------------------------------
@@ -125,13 +143,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         distance, changes = self._unit()
         if changes > 1:
             theorem += f"; one replaced row is {changes} changes"
-        before = getattr(self, "spent_", None)
-        self.guarantee_ = Guarantee(distance, theorem, epsilon=float(epsilon))
-        self.spent_ = self.guarantee_
-        if before is not None:
-            self.spent_ = replace(
-                self.guarantee_,
-                epsilon=float(Fraction(before.epsilon) + epsilon),
-                theorem=f"sequential composition of all fits; {theorem}",
-            )
         self.private_ = is_private()
+        self.guarantee_ = Guarantee(distance, theorem, epsilon=rounded_up(epsilon), private=self.private_)
+        self.spent_ = added_up(getattr(self, "spent_", None), self.guarantee_)
+
+
+def _check_labels(column: NDArray[Any]) -> None:
+    """Refuse what cannot be class labels, such as fractions, in scikit-learn's words, which show no values."""
+    if len(column):
+        try:
+            check_classification_targets(column)
+        except ValueError as error:
+            raise PrivateDataError(str(error)) from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.core.guarantee import NOT_PRIVATE
 from sordino.learn.encoding import Codes
 from sordino.learn.schema import Schema
 
@@ -21,6 +22,7 @@ class Tree:
     ``first_child`` + v. ``size``: the noisy number of rows, NaN where none was released. ``counts``: noisy rows per
     class, of leaves (zero elsewhere), with the ``epsilon`` that was spent on them; or ``label``, −1 where counts were
     released instead. ``probabilities``: rows per class as a distribution, computed from the above alone.
+    ``private``: False if it was drawn from a seed, which everything that shows the tree then says.
     """
 
     schema: Schema
@@ -33,6 +35,7 @@ class Tree:
     epsilon: NDArray[np.float64]
     label: NDArray[np.int32]
     probabilities: NDArray[np.float64]
+    private: bool = True
 
     @property
     def nodes(self) -> int:
@@ -65,6 +68,9 @@ class Tree:
 
     def to_dict(self, node: int = 0) -> dict[str, Any]:
         """The tree from ``node`` down as plain data for JSON."""
+        return {"private": self.private} | self._below(node)
+
+    def _below(self, node: int) -> dict[str, Any]:
         chances = [round(chance, 6) for chance in self.probabilities[node].tolist()]
         shown: dict[str, Any] = {
             "probabilities": dict(zip(map(str, self.classes.tolist()), chances, strict=True))
@@ -76,8 +82,9 @@ class Tree:
                 return shown | {"label": self.classes[self.label[node]].item()}
             return shown | {"noisy_counts": self.counts[node].tolist()}
         attribute = self.schema.attributes[int(self.attribute[node])]
-        below = {attribute.label(code): self.to_dict(child) for code, child in enumerate(self.children(node))}
+        below = {attribute.label(code): self._below(child) for code, child in enumerate(self.children(node))}
         return shown | {"split_by": attribute.name, "children": below}
 
     def __repr__(self) -> str:
-        return f"Tree(nodes={self.nodes}, leaves={self.leaves}, depth={self.depth})"
+        mark = "" if self.private else f", {NOT_PRIVATE}"
+        return f"Tree(nodes={self.nodes}, leaves={self.leaves}, depth={self.depth}{mark})"

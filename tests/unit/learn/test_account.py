@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from sordino.core import add_remove_row, replace_row
 from sordino.learn import grow
@@ -77,10 +80,89 @@ def test_replacement_halves_what_a_forest_can_buy():
 
 
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("adjacencies", "distance", "spent"),
+    [
+        (["add_remove", "replace"], replace_row(), 3),
+        (["replace", "add_remove"], replace_row(), 3),
+        (["add_remove", "add_remove", "replace"], replace_row(), 5),
+        (["replace", "add_remove", "replace", "add_remove"], replace_row(), 6),
+        (["add_remove", "add_remove"], add_remove_row(), 2),
+        (["replace", "replace"], replace_row(), 2),
+    ],
+)
+def test_fits_of_several_adjacencies_are_added_up_for_one_of_them(model, adjacencies, distance, spent):
+    """One replaced row is one removed and one added, so it costs twice what a fit for added or removed rows states."""
+    fitted = model(epsilon=1)
+    for adjacency in adjacencies:
+        fitted.set_params(adjacency=adjacency).fit(X, Y)
+        assert fitted.guarantee_.distance.change == adjacency
+    assert (fitted.spent_.distance, fitted.spent_.epsilon) == (distance, spent)
+    assert str(distance) in str(fitted.spent_)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_stated_is_never_less_than_what_is_spent(model):
+    fitted = model(epsilon=Fraction(1, 3))
+    for fits in range(1, 4):
+        fitted.fit(X, Y)
+        assert Fraction(fitted.guarantee_.epsilon) >= Fraction(1, 3)
+        assert Fraction(fits, 3) <= Fraction(fitted.spent_.epsilon) <= Fraction(fits, 3) + Fraction(1, 2**50)
+
+
+def shown(fitted):
+    """All that a fitted model shows of itself, by name."""
+    texts = {"guarantee_": str(fitted.guarantee_), "loss": fitted.guarantee_.loss}
+    texts["guarantee JSON"] = json.dumps(fitted.guarantee_.to_dict())
+    if not hasattr(fitted, "tree_"):
+        return texts | {"forest_": repr(fitted.forest_)}
+    texts |= {
+        "tree_": repr(fitted.tree_),
+        "text": fitted.export_text(),
+        "no depth": fitted.export_text(max_depth=0),
+    }
+    texts["tree JSON"] = json.dumps(fitted.tree_.to_dict())
+    texts["plot"] = " ".join(text.get_text() for text in fitted.plot().findobj(Text))
+    return texts
+
+
+def says_that_it_is_not_private(text):
+    return "NOT PRIVATE: drawn from a seeded source" in text or '"private": false' in text
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_a_seeded_fit_says_that_it_is_not_private(model):
-    assert model().fit(X, Y).private_ is True
+    honest = model().fit(X, Y)
+    assert honest.private_ is True
+    assert not [name for name, text in shown(honest).items() if "NOT PRIVATE" in text or "false" in text]
     with seeded(1):
-        assert model().fit(X, Y).private_ is False
+        fitted = model().fit(X, Y)
+    assert fitted.private_ is False
+    for copy in (fitted, pickle.loads(pickle.dumps(fitted))):
+        assert [name for name, text in shown(copy).items() if not says_that_it_is_not_private(text)] == []
+        assert says_that_it_is_not_private(str(copy.spent_))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_seeded_fit_spoils_the_sum_for_good(model):
+    fitted = model(epsilon=1).fit(X, Y)
+    assert fitted.spent_.private
+    with seeded(1):
+        fitted.fit(X, Y)
+    fitted.fit(X, Y)
+    fitted.set_params(adjacency="replace").fit(X, Y)
+    assert (fitted.private_, fitted.guarantee_.private) == (True, True)
+    assert "NOT PRIVATE" not in "".join(shown(fitted).values())
+    assert fitted.spent_.private is False
+    for text in (str(fitted.spent_), fitted.spent_.loss, json.dumps(fitted.spent_.to_dict())):
+        assert says_that_it_is_not_private(text)
+
+
+def test_a_part_of_a_seeded_tree_says_so_too():
+    with seeded(1):
+        released = tree().fit(X, Y).tree_
+    assert [released.to_dict(node)["private"] for node in range(released.nodes)] == [False] * released.nodes
+    assert tree().fit(X, Y).tree_.to_dict()["private"] is True
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5])

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from sordino.core import PrivateDataError
+from sordino.engines import connect
 from sordino.learn import as_schema
 from sordino.learn.encoding import class_codes, encoded
 from sordino.learn.random_forest import forest_codes
 from sordino.testing import seeded
 
-from .shop import MODELS, SCHEMA, customers
+from .shop import MODELS, SCHEMA, customers, forest, tree
 
 DOMAIN = as_schema(
     {
@@ -180,3 +181,73 @@ def test_classes_may_be_numbers_booleans_or_texts_in_any_order(model):
         fitted = model(classes=classes, schema=SCHEMA).fit(X, labels)
         assert fitted.classes_.tolist() == sorted(classes)
         assert fitted.score(X, labels) > 0.85
+
+
+X, Y = customers(5)
+NO_ROWS = {
+    "array": (np.empty((0, 3)), np.empty(0)),
+    "object array": (X[:0].to_numpy(), Y[:0].to_numpy()),
+    "lists": ([], []),
+    "tuples": ((), ()),
+    "pandas": (X[:0], Y[:0]),
+    "pandas without types": (pd.DataFrame({name: [] for name in SCHEMA}), pd.Series([], dtype=object)),
+    "polars": (pl.from_pandas(X[:0]), pl.from_pandas(Y[:0])),
+    "polars without types": (pl.DataFrame({name: [] for name in SCHEMA}), pl.Series([])),
+    "arrow": (pa.Table.from_pandas(X[:0]), Y[:0]),
+    "arrow without types": (pa.table({name: pa.array([], pa.null()) for name in SCHEMA}), []),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("adjacency", ["add_remove", "replace"])
+@pytest.mark.parametrize("name", NO_ROWS)
+def test_a_table_without_rows_is_a_table(name, adjacency, model):
+    """It is the neighbour of every table of one row, which is answered."""
+    rows, labels = NO_ROWS[name]
+    fitted = model(epsilon=1, adjacency=adjacency).fit(rows, labels)
+    assert fitted.guarantee_.epsilon == 1
+    assert np.allclose(fitted.predict_proba(X if hasattr(rows, "columns") else X.to_numpy()).sum(axis=1), 1)
+    with seeded(3):
+        one = model(epsilon=1).fit(rows, labels)
+    with seeded(3):
+        other = model(epsilon=1).fit(X[:0], Y[:0])
+    if model is tree:
+        assert (one.tree_.counts == other.tree_.counts).all()
+    else:
+        assert (one.forest_.counts == other.forest_.counts).all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"selection": selection, "criterion": "gini"} for selection in (
+            "permute_and_flip", "exponential", "local_dampening", "shifted_dampening", "smooth_noisy_max",
+            "report_noisy_max", "inverse_sensitivity",
+        )),
+        {"selection": "smooth_noisy_max", "criterion": "max_operator"},
+        {"selection": "shifted_dampening", "criterion": "information_gain"},
+        *({"leaves": leaves} for leaves in ("permute_and_flip", "exponential", "local_dampening", "smooth_noisy_max")),
+    ],
+)  # fmt: skip
+def test_no_rows_and_one_row_are_answered_whatever_is_asked(changes):
+    for rows in (0, 1):
+        assert tree(**changes).fit(X[:rows], Y[:rows]).tree_.nodes > 1
+        if "leaves" in changes:
+            forest(**changes).fit(X[:rows], Y[:rows])
+
+
+def test_without_rows_memory_and_a_database_give_the_same_tree():
+    table = pa.Table.from_pandas(X.assign(bought=Y), preserve_index=False).slice(0, 0)
+    with seeded(9):
+        here = tree(epsilon=1).fit(X[:0], Y[:0])
+    with connect({"shop": table}) as engine, seeded(9):
+        there = tree(epsilon=1).fit_table(engine, "shop", target="bought")
+    assert (here.tree_.attribute == there.tree_.attribute).all()
+    assert (here.tree_.counts == there.tree_.counts).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_predicting_nothing_gives_nothing(model):
+    fitted = model().fit(X, Y)
+    assert fitted.predict_proba(X[:0]).shape == (0, 2)
+    assert fitted.predict(X[:0]).shape == (0,)
