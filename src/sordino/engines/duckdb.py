@@ -188,8 +188,13 @@ class DuckDBEngine:
         # First, so that what follows is DuckDB's own. It can be set even where the configuration is locked.
         cursor.execute(f"SET SESSION search_path = '{_SETTINGS['search_path']}'")
         if not self._asked:
-            known = {name for (name,) in cursor.execute("SELECT name FROM duckdb_settings()").fetchall()}
-            self._asked = tuple(name for name in _SETTINGS if name in known)
+            known = dict(cursor.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+            # Without a value, where one is needed: of an extension that is not loaded.
+            self._asked = tuple(
+                name
+                for name, needed in _SETTINGS.items()
+                if known.get(name) or (not needed and name in known)
+            )
         found = _settings(cursor, self._asked)
         wrong = [name for name in self._asked if not holds(found[name], _SETTINGS[name])]
         for name in wrong:

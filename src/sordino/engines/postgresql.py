@@ -221,7 +221,9 @@ def _written(query: exp.Expr) -> str:
             cast = node.parent if isinstance(node.parent, exp.Cast) and node.arg_key == "this" else None
             form = exp.var(_escaped(node.this)) if "\\" in node.this else node.copy()
             node.replace(form if cast is not None else byte_order(form))
-        elif isinstance(node, exp.Cast) and node.to.this in _TEXTS:
+        elif (
+            isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.parent, exp.Collate)
+        ):
             around = byte_order(exp.null())
             node.replace(around)
             around.set("this", node)
