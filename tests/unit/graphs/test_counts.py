@@ -396,6 +396,20 @@ def test_histograms_add_up_and_can_be_made_non_negative():
     assert bins.min() >= 0
 
 
+@pytest.mark.parametrize("epsilon", [1e-17, 1e-18, 1e-19, 1e-60])
+@pytest.mark.parametrize("mechanism", ["cumulative", "bins"])
+@pytest.mark.parametrize("non_negative", [False, True])
+def test_histograms_hold_noise_beyond_machine_words(epsilon, mechanism, non_negative):
+    release = count(
+        FIELD, "degree_histogram", epsilon=epsilon, mechanism=mechanism, non_negative=non_negative
+    )
+    assert all(type(value) is int for value in release.value)
+    if mechanism == "cumulative":
+        assert sum(release.value) == FIELD.nodes
+    if non_negative:
+        assert min(release.value) >= 0
+
+
 def test_cumulative_histograms_have_half_the_variance():
     errors = {}
     for mechanism in ("cumulative", "bins"):

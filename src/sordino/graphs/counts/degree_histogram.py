@@ -18,6 +18,7 @@ from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile
 
 Counts = NDArray[np.int64]
+Noisy = NDArray[np.object_]  # whole numbers of any size: noise at a small ε is larger than machine words
 
 # What one edge moves: two nodes, each by one degree.
 _BINS, _STEPS = 4, 2
@@ -64,7 +65,7 @@ class DegreeHistogram:
     def release(self, graph: Graph, question: CountQuestion) -> Release:
         """The private histogram, an array of whole numbers."""
         law = self.law(graph, question)
-        noisy = np.array([coordinate.draw() for coordinate in law], dtype=np.int64)
+        noisy = np.array([coordinate.draw() for coordinate in law], dtype=object)
         cumulative = question.mechanism != "bins"
         values = _bins(graph.nodes, noisy, question.non_negative) if cumulative else noisy
         if question.non_negative:
@@ -95,12 +96,12 @@ def degree_histogram(graph: Graph, max_degree: int) -> Counts:
     return np.bincount(np.minimum(graph.degrees, max_degree), minlength=max_degree + 1)
 
 
-def _bins(nodes: int, cumulative: Counts, non_negative: bool) -> Counts:
+def _bins(nodes: int, cumulative: Noisy, non_negative: bool) -> Noisy:
     """Differences of n and the numbers of nodes of degree at least 1, 2, …"""
     if non_negative and len(cumulative):
         fitted = isotonic_regression(cumulative.astype(np.float64), increasing=False).x
-        cumulative = np.rint(np.clip(fitted, 0, nodes)).astype(np.int64)
-    return -np.diff(np.concatenate([[nodes], cumulative, [0]]))
+        cumulative = np.rint(np.clip(fitted, 0, nodes)).astype(np.int64).astype(object)
+    return -np.diff(np.array([nodes, *cumulative, 0], dtype=object))
 
 
 DEGREE_HISTOGRAM = DegreeHistogram()
