@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +11,9 @@ from sordino.engines import Column, Table, connect
 from sordino.sql.answer import exact_answers
 from sordino.sql.policy import Policy
 from sordino.sql.read import read_statement
+
+from ..unit.sql.outcomes import check_refusal, outcome, texts
+from ..unit.sql.storm import DIALECTS
 
 POLICY = Policy.load(
     {
@@ -134,5 +135,14 @@ def test_any_text_is_read_or_refused(text, dialect):
         f"SELECT {text} FROM r",
         f"SELECT COUNT(*) FROM {text}",
     ):
-        with contextlib.suppress(ParameterError, UnsupportedError):
+        try:
             read_statement(query, policy=POLICY, catalogue=catalogue, dialect=dialect)
+        except (ParameterError, UnsupportedError) as error:
+            check_refusal(query, error)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(DIALECTS))
+def test_any_question_whole_or_damaged_is_accepted_or_refused_with_a_place(seed, dialect):
+    for text in texts(seed, dialect, 3):
+        outcome(text, dialect)

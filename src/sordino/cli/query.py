@@ -9,6 +9,7 @@ import typer
 
 from sordino.cli import question_options as ask
 from sordino.cli.output import console, plain_table, print_json, printable
+from sordino.core import ParameterError
 
 if TYPE_CHECKING:
     from sordino.core import Release
@@ -113,8 +114,17 @@ def query(
 
 
 def read_sql(text: str) -> str:
-    """The SQL itself, or standard input for ``-``."""
-    return typer.get_text_stream("stdin").read() if text == "-" else text
+    """The SQL itself, or standard input for ``-``: UTF-8, as files are, whatever the terminal speaks."""
+    if text != "-":
+        return text
+    raw = typer.get_binary_stream("stdin").read()
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ParameterError(
+            f"line {raw.count(bytes([10]), 0, error.start) + 1}: the query is not UTF-8 text: byte {error.start} is "
+            f"0x{raw[error.start]:02x}"
+        ) from None
 
 
 def _path(policy: str) -> Any:

@@ -12,6 +12,8 @@ from typing import Any
 
 from sordino.core.errors import ParameterError
 
+_LONGEST_NAME = 100
+
 
 def number(name: str, value: Any) -> float:
     """A finite real number as a float."""
@@ -102,6 +104,12 @@ def choice(name: str, value: Any, accepted: tuple[str, ...]) -> str:
 
 
 def did_you_mean(name: Any, known: Iterable[str], *, before: str = "", otherwise: str = "") -> str:
-    """The hint in an error about an unknown name: the nearest known one after ``before``, or ``otherwise``."""
-    near = difflib.get_close_matches(str(name), list(known), n=1)
+    """The hint in an error about an unknown name: the nearest known one after ``before``, or ``otherwise``.
+
+    Names too long for anybody to mistype are not compared: that takes longer than the square of their length.
+    """
+    short = (
+        [other for other in known if len(other) <= _LONGEST_NAME] if len(str(name)) <= _LONGEST_NAME else []
+    )
+    near = difflib.get_close_matches(str(name), short, n=1)
     return f"{before}did you mean {near[0]!r}?" if near else otherwise

@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import NoReturn
 
 from sqlglot import Dialect, TokenType, exp
-from sqlglot.errors import SqlglotError
 
 from sordino.core import ParameterError, UnsupportedError
 
 _LONGEST_QUOTE = 80
 # So many words are longer than any quote; a clause that agrees so far is the one that is meant.
 _MOST_WORDS = 120
-MOST_WORK = 400_000
+_LONGEST_ADVICE = 600
+MOST_WORK = 150_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,11 @@ class _Word:
 
 
 class Text:
-    """The analyst's text, for quoting and for places."""
+    """The analyst's text, for quoting and for places. ``reading``: the node that was looked at last."""
 
     def __init__(self, text: str, dialect: str) -> None:
         self.text, self.dialect = text, dialect
+        self.reading: exp.Expr | None = None
         self._work = 0
 
     def spend(self, nodes: int) -> None:
@@ -38,36 +39,48 @@ class Text:
         self._work += nodes
         if self._work > MOST_WORK:
             raise UnsupportedError(
-                "the query is too large once all names are written out: ask something simpler"
+                f"{self.here()}the query is too large once all names are written out: ask something simpler"
             )
 
     def refuse(
         self, node: exp.Expr | str, instead: str, *, keyword: str | None = None, at: exp.Expr | None = None
     ) -> NoReturn:
         """``node`` is not supported. ``keyword`` and ``at``, a node near by, help to find where it stands."""
-        raise UnsupportedError(f"{self.place(node, keyword, at)}{self.quote(node)} is refused: {instead}")
+        raise UnsupportedError(
+            f"{self.place(node, keyword, at)}{self.quote(node)} is refused: {_cut(instead, _LONGEST_ADVICE)}"
+        )
 
     def wrong(
         self, node: exp.Expr | str, problem: str, *, keyword: str | None = None, at: exp.Expr | None = None
     ) -> NoReturn:
         """``node`` is supported, but not like this."""
-        raise ParameterError(f"{self.place(node, keyword, at)}{self.quote(node)}: {problem}")
+        raise ParameterError(
+            f"{self.place(node, keyword, at)}{self.quote(node)}: {_cut(problem, _LONGEST_ADVICE)}"
+        )
 
     def quote(self, node: exp.Expr | str) -> str:
         """The clause as it was written if it is found, else as the parser writes it; cut to a readable length."""
         span = None if isinstance(node, str) else self._span(node, None)
         text = self._rendered(node) if span is None else self.text[span[0] : span[1]]
-        text = " ".join(text.split())
-        return text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+        return _cut(" ".join(text.split()), _LONGEST_QUOTE)
 
     def place(self, node: exp.Expr | str, keyword: str | None = None, at: exp.Expr | None = None) -> str:
         """``line 1, column 8: `` of the clause, of its function or keyword, or of the first name inside it.
 
-        Empty if nobody can tell.
+        If nobody can tell: of the least that stands around it and has a place, at worst of the whole text.
         """
         span = self._span(node, at)
         start = self._guess(node, keyword, at) if span is None else span[0]
-        return "" if start is None else f"{place_of(self.text, start)}: "
+        around = at if isinstance(node, str) else node
+        while start is None and around is not None:
+            start, around = _first_place(around), around.parent
+        if start is None:
+            start = self._words[0].start if self._words else 0
+        return f"{place_of(self.text, start)}: "
+
+    def here(self) -> str:
+        """The place of what was looked at last."""
+        return self.place("" if self.reading is None else self.reading)
 
     def _span(self, node: exp.Expr | str, at: exp.Expr | None) -> tuple[int, int] | None:
         """Where the words of the clause stand in the text: around a name whose place the parser noted, if it did."""
@@ -110,7 +123,9 @@ class Text:
         """The words of a text; AS, which may be left out, is left out."""
         try:
             tokens = Dialect.get_or_raise(self.dialect).tokenize(text)
-        except SqlglotError:
+        except (
+            Exception
+        ):  # the tokenizer is not ours; without words there is another place, never another error
             return []
         return [
             _Word(" ".join(token.text.upper().split()), token.start, token.end)
@@ -123,7 +138,7 @@ class Text:
             return node
         try:
             return node.sql(dialect=self.dialect, comments=False)
-        except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError):
+        except Exception:  # the generator is not ours, and not every tree has a text in every dialect
             return type(node).__name__.upper()
 
 
@@ -135,12 +150,17 @@ def place_of(text: str, start: int) -> str:
 
 def only(text: Text, node: exp.Expr, allowed: tuple[str, ...], instead: str) -> None:
     """Refuse a node with a part that is not in ``allowed``: what the parser knows and we do not is never ignored."""
+    text.reading = node
     for name, part in node.args.items():
         if part and name not in allowed:
             what = part[0] if isinstance(part, list) else part
             word = name.strip("_").replace("_", " ").upper()
             text.refuse(what if isinstance(what, exp.Expr) else f"{word} in {text.quote(node)}", instead,
                         keyword=word.split(" ")[0], at=node)  # fmt: skip
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def _first_place(node: exp.Expr) -> int | None:

@@ -12,20 +12,28 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
-import sqlglot
 from sqlglot import Dialect, Token, TokenType, exp
-from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.errors import ParseError
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.core.parameters import did_you_mean
-from sordino.sql.refusals import place_of
+from sordino.sql.refusals import Text, place_of
 
 LONGEST_TEXT = 20_000
+MOST_BRACKETS = 100
+MOST_STRUCTURES = 8
+# The parser takes one or two steps at a word, a few dozen where it tries alternatives, unless they nest.
+_STEPS_PER_WORD, _LEAST_STEPS = 20, 2_000
+# So many opening signs are tried as the one that is never closed.
+_MOST_TRIALS = 20
 _LONGEST_QUOTE = 40
-_EMPTY = "the query is empty: ask SELECT COUNT(*) FROM ..."
+_EMPTY = "line 1, column 1: the query is empty: ask SELECT COUNT(*) FROM ..."
+_CLEARER = "write ON behind every JOIN, and simpler types"
+_FLATTER = "the query is nested too deeply here: write it flatter"
 _SHAPE = "a question is SELECT ... FROM ... JOIN ... ON ... WHERE ... GROUP BY ... ORDER BY ..."
 _KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP", "JOIN", "INNER", "USING", "BETWEEN", "ORDER")
 _BEGIN = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
@@ -47,6 +55,11 @@ _CLAUSES = (
 )
 # `>` also ends a type such as ARRAY<INT>.
 _AFTER_TYPES = (TokenType.R_PAREN, TokenType.COMMA)
+# How much deeper a word leads.
+_STEP = {
+    **dict.fromkeys((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE), 1),
+    **dict.fromkeys((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END), -1),
+}
 _VALUE = "a value is expected"
 _EXPECTED = {
     TokenType.SELECT: "COUNT(*), COUNT(x), SUM(x) or AVG(x) is expected",
@@ -87,34 +100,131 @@ def quietly() -> Iterator[None]:
 
 
 def parsed(text: str, dialect: str) -> exp.Expr:
-    """The tree of the one statement in the text.
+    """The tree of the one statement in the text, without holes.
 
-    Raises `ParameterError` where the text cannot be read, `UnsupportedError` where it is no SELECT or several.
+    Raises `ParameterError` where the text cannot be read, `UnsupportedError` where it is no SELECT or several, both
+    with the place, and nothing else whatever the text.
     """
     _check_text(text)
     tokens = _tokens(text, dialect)
     _check_one_select(text, tokens)
+    _check_nesting(text, tokens)
     _check_followed(text, tokens)
+    tree = _tree(text, tokens, dialect)
+    _check_complete(Text(text, dialect), tree)
+    return tree
+
+
+def _tree(text: str, tokens: Sequence[Token], dialect: str) -> exp.Expr:
+    """What the parser makes of the words. Whatever it raises becomes a refusal where it stood."""
+    reader = Dialect.get_or_raise(dialect)
+    most = _STEPS_PER_WORD * len(tokens) + _LEAST_STEPS
     try:
-        statements = [found for found in sqlglot.parse(text, dialect=dialect) if found is not None]
+        parser = _bounded(type(reader).parser_class)(dialect=reader)
+        parser.steps_left = most
+    except TypeError:  # the compiled parser takes no heirs, and is bounded in what it builds
+        parser = reader.parser(max_nodes=most)
+    try:
+        statements: list[exp.Expr] = [
+            found for found in parser.parse(list(tokens), text) if found is not None
+        ]
     except ParseError as error:
         _unreadable(text, tokens, error)
-    except (SqlglotError, ValueError, TypeError, AttributeError, LookupError):
-        raise ParameterError(f"the query cannot be read: {_SHAPE}") from None
+    except RecursionError:
+        raise UnsupportedError(f"{place_of(text, _deepest(tokens).start)}: {_FLATTER}") from None
+    except _AmbiguousError as error:
+        where = place_of(text, error.stood)
+        raise UnsupportedError(
+            f"{where}: the query can be read in too many ways up to here: {_CLEARER}"
+        ) from None
+    except Exception:  # the parser is not ours, and what it raises on odd texts is not always its own error
+        _check_brackets(text, tokens)
+        stood = getattr(parser, "_curr", None) or getattr(parser, "_prev", None) or tokens[-1]
+        where, word = place_of(text, stood.start), _shown(text, stood)
+        raise ParameterError(f"{where}: the query cannot be read at {word!r}: {_SHAPE}") from None
     if len(statements) != 1:
-        raise UnsupportedError("several statements are refused: ask one SELECT at a time")
+        where = place_of(text, tokens[0].start)
+        raise UnsupportedError(f"{where}: several statements are refused: ask one SELECT at a time")
     return statements[0]
+
+
+class _AmbiguousError(Exception):
+    """The parser does not come to an end; ``stood``: the first character of the last word that it reached."""
+
+    def __init__(self, stood: int) -> None:
+        super().__init__()
+        self.stood = stood
+
+
+@cache
+def _bounded(parser: type[Any]) -> type[Any]:
+    """The same parser with a bound on its steps.
+
+    It tries alternatives, one inside another, so its time may double with every word: ``t JOIN t JOIN t``. Every
+    trial goes back and forth over the words by ``_advance``.
+    """
+
+    class Bounded(parser):  # type: ignore[misc]
+        steps_left = 0
+        furthest = 0
+
+        def _advance(self, times: int = 1) -> None:
+            super()._advance(times)
+            self.steps_left -= 1
+            stood = getattr(self._curr, "start", 0)
+            self.furthest = max(self.furthest, stood)
+            if self.steps_left < 0:
+                raise _AmbiguousError(self.furthest)
+
+    return Bounded
+
+
+def _check_complete(text: Text, tree: exp.Expr) -> None:
+    """Refuse a tree with a hole: the parser forgives ``WHERE @``, and who walks the tree expects a condition there."""
+    for node in tree.walk():
+        lists = (part for part in node.args.values() if isinstance(part, list))
+        if node.error_messages() or any(item is None for part in lists for item in part):
+            text.wrong(
+                node, f"the query cannot be read here, a part is missing: {_SHAPE}", keyword=node.key.upper()
+            )
 
 
 def _check_text(text: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise ParameterError(_EMPTY)
     if len(text) > LONGEST_TEXT:
-        raise ParameterError(f"the query is {len(text)} characters long: {LONGEST_TEXT} are read")
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise ParameterError("the query is not Unicode text: it holds half of a surrogate pair")
+        where = place_of(text, LONGEST_TEXT)
+        raise ParameterError(f"{where}: the query is {len(text)} characters long: {LONGEST_TEXT} are read")
+    if not text.isascii():
+        half = next((i for i, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
+        if half is not None:
+            where = place_of(text, half)
+            raise ParameterError(f"{where}: the query is not Unicode text: it holds half of a surrogate pair")
     if "\0" in text:
         raise ParameterError(f"{place_of(text, text.index(chr(0)))}: the query holds a zero character")
+
+
+def _check_nesting(text: str, tokens: Sequence[Token]) -> None:
+    """Refuse what is so deep that no stack suffices, and what the parser's time grows with faster than its length:
+    subscripts by the square of their number, types inside types twice at every level.
+    """
+    depth, subscripts, structures = 0, 0, 0
+    for token in tokens:
+        depth += _STEP.get(token.token_type, 0)
+        subscripts += token.token_type == TokenType.L_BRACKET
+        structures += token.token_type == TokenType.STRUCT
+        if max(depth, subscripts) > MOST_BRACKETS or structures > MOST_STRUCTURES:
+            raise UnsupportedError(f"{place_of(text, token.start)}: {_FLATTER}")
+
+
+def _deepest(tokens: Sequence[Token]) -> Token:
+    """The first of the words inside the most brackets."""
+    depth, most, found = 0, 0, tokens[0]
+    for token in tokens:
+        depth += _STEP.get(token.token_type, 0)
+        if depth > most:
+            most, found = depth, token
+    return found
 
 
 def _tokens(text: str, dialect: str) -> list[Token]:
@@ -122,10 +232,13 @@ def _tokens(text: str, dialect: str) -> list[Token]:
     reader = Dialect.get_or_raise(dialect)
     try:
         tokens = reader.tokenize(text)
-    except SqlglotError:
+    except (
+        Exception
+    ):  # the tokenizer is not ours, and what it raises on odd texts is not always its own error
         start = _unclosed(text, dialect)
         if start is None:
-            raise ParameterError("the query cannot be read: check its quotes") from None
+            where = place_of(text, _readable(text, dialect))
+            raise ParameterError(f"{where}: the query cannot be read from here: check its quotes") from None
         sign = "/*" if text.startswith("/*", start) else text[start]
         what = "comment" if sign == "/*" else "quote"
         raise ParameterError(
@@ -142,17 +255,34 @@ def _tokens(text: str, dialect: str) -> list[Token]:
 
 def _unclosed(text: str, dialect: str) -> int | None:
     """Where a quote or comment begins that never ends: the last opening sign before which all is well."""
-    reader = Dialect.get_or_raise(dialect)
     signs = [found.start() for found in re.finditer(r"['\"`]|/\*|\$", text)]
-    for start in signs[:-200:-1]:
+    tried = 0
+    for start in reversed(signs):
         if start and text[start - 1] == text[start]:
             continue  # a doubled quote stands for one inside the text
-        try:
-            reader.tokenize(text[:start])
-        except SqlglotError:
-            continue
-        return start
+        if _tokenizes(text[:start], dialect):
+            return start
+        tried += 1
+        if tried == _MOST_TRIALS:
+            return None
     return None
+
+
+def _readable(text: str, dialect: str) -> int:
+    """How many characters the tokenizer reads, found by halving: near the fault, if there is one fault."""
+    good, bad = 0, len(text)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if _tokenizes(text[:middle], dialect) else (good, middle)
+    return good
+
+
+def _tokenizes(text: str, dialect: str) -> bool:
+    try:
+        Dialect.get_or_raise(dialect).tokenize(text)
+    except Exception:  # as above
+        return False
+    return True
 
 
 def _check_one_select(text: str, tokens: Sequence[Token]) -> None:
@@ -196,10 +326,9 @@ def _unreadable(text: str, tokens: Sequence[Token], error: ParseError) -> NoRetu
     _check_brackets(text, tokens)
     detail = error.errors[0] if error.errors else {}
     place = next(
-        (i for i, t in enumerate(tokens) if (t.line, t.col) == (detail.get("line"), detail.get("col"))), None
+        (i for i, t in enumerate(tokens) if (t.line, t.col) == (detail.get("line"), detail.get("col"))),
+        len(tokens) - 1,
     )
-    if place is None:
-        raise ParameterError(f"the query cannot be read: {_SHAPE}") from None
     _check_spelling(text, tokens, place)
     where, word = place_of(text, tokens[place].start), _shown(text, tokens[place])
     said = str(detail.get("description") or "")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import logging
 
 import pytest
-from sqlglot import parse_one
+from sqlglot import Dialect, parse_one
+from sqlglot.errors import TokenError
+from sqlglot.parser import Parser
 
 from sordino.core import ParameterError, UnsupportedError
+from sordino.sql import syntax
 from sordino.sql.syntax import parsed
+
+from .outcomes import check_refusal, outcome
 
 START = "SELECT COUNT(*) FROM t "
 
@@ -107,3 +112,109 @@ def test_the_parser_still_warns_others(caplog):
 )
 def test_words_that_are_in_their_place_are_read(text):
     assert parsed(text, "duckdb").find_all is not None
+
+
+# --- what no text may do
+
+POSTS = "SELECT COUNT(*) FROM posts WHERE "
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        POSTS + "@",
+        POSTS + "@ AND score = 1",
+        POSTS + "score = @",
+        POSTS + "NOT @",
+        POSTS + "(@)",
+        POSTS + "ABS(@) = 1",
+        "SELECT COUNT(@) FROM posts",
+        "SELECT SUM(@) FROM posts",
+        "SELECT @ FROM posts",
+        "SELECT COUNT(*) FROM @",
+        "SELECT COUNT(*) FROM posts JOIN users ON @",
+        "SELECT COUNT(*) FROM posts GROUP BY @",
+        "SELECT COUNT(*) FROM posts ORDER BY @",
+        "WITH x AS (SELECT @ FROM posts) SELECT COUNT(*) FROM x",
+        "SELECT COUNT(*) FROM posts LIMIT @",
+        POSTS + "score BETWEEN @ AND @",
+        POSTS + "score IN (@)",
+        POSTS + "CASE @ WHEN @ THEN @ END",
+    ],
+)
+def test_a_hole_in_the_tree_is_refused_with_its_place(text, dialect):
+    assert outcome(text, dialect) in ("wrong", "refused")
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RecursionError],
+)  # fmt: skip
+@pytest.mark.parametrize("broken", ["parse", "tokenize"])
+def test_whatever_the_parser_raises_becomes_a_refusal_with_a_place(monkeypatch, raised, broken):
+    def fail(*given, **more):
+        raise raised("odd words of the parser")
+
+    if broken == "parse":
+        monkeypatch.setattr(Parser, "_parse_where", fail)
+    else:
+        monkeypatch.setattr(Dialect, "tokenize", fail)
+    with pytest.raises((ParameterError, UnsupportedError)) as caught:
+        parsed("SELECT COUNT(*)\nFROM posts WHERE closed", "duckdb")
+    check_refusal("", caught.value)
+    assert "odd words" not in str(caught.value)
+    # A stack that overflows says nothing of where, so the deepest brackets are named: those of COUNT.
+    second = broken == "parse" and raised is not RecursionError
+    assert str(caught.value).startswith("line 2" if second else "line 1")
+
+
+# The first three double the parser's time at every step, so that without a bound none of this ever ends.
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM posts " + "JOIN posts " * 60,
+        "SELECT COUNT(*) FROM posts " + "LEFT JOIN posts " * 1000,
+        POSTS + "STRUCT ( " * 60,
+        POSTS + "[1]" * 6600,
+        POSTS + "(" * 19_000,
+        POSTS + "$a " * 6000,
+        POSTS + "' \" ` " * 3000 + "'",
+        POSTS + "NOT " * 4900 + "closed",
+        POSTS + "score" + "::INT" * 3900 + " = 1",
+        POSTS + "title" + " -> 'a'" * 2500 + " = 1",
+        f"SELECT COUNT(*) FROM (SELECT score AS {'ab' * 4500} FROM posts) x WHERE {'ba' * 4500} = 1",
+        f"SELECT COUNT(*) FROM {'ab' * 9500}",
+        f"SELECT {', '.join(f'SUM(score + {n})' for n in range(1000))}, MAX(id) FROM posts",
+        "SELECT COUNT(*) FROM posts " + "x" * 90_000,
+    ],
+    ids=range(14),
+)  # fmt: skip
+def test_no_text_is_read_for_long(text, dialect):
+    """A second or so; three, as other work may run beside the test."""
+    assert outcome(text, dialect, seconds=3) in ("wrong", "refused")
+
+
+def test_the_parser_alone_would_take_for_ever():
+    """Control: the bound is what ends the first of the texts above."""
+    steps = []
+    for joins in (6, 8, 10):
+        text = "SELECT COUNT(*) FROM posts " + "JOIN posts " * joins
+        parser = syntax._bounded(Dialect.get_or_raise("duckdb").parser_class)(dialect="duckdb")
+        parser.steps_left = 10**6
+        parser.parse(Dialect.get_or_raise("duckdb").tokenize(text), text)
+        steps.append(10**6 - parser.steps_left)
+    assert steps[1] > 3 * steps[0]
+    assert steps[2] > 3 * steps[1]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_sensible_joins_are_far_from_the_bound(dialect):
+    joins = " ".join(f"JOIN posts p{n} ON p{n}.id = posts.id" for n in range(15))
+    assert outcome(f"SELECT COUNT(*) FROM posts {joins}", dialect) == "accepted"
+    assert (
+        outcome("SELECT COUNT(*) FROM posts a JOIN posts b JOIN posts c JOIN posts d", dialect) == "accepted"
+    )
+    assert outcome(POSTS + "((" * 10 + "closed" + "))" * 10, dialect) == "accepted"
+    assert outcome(POSTS + f"score IN ({', '.join(map(str, range(2000)))})", dialect) == "accepted"
