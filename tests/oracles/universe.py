@@ -108,14 +108,14 @@ def multisets_replace(n: int, top: int) -> Universe:
     )
 
 
-def multisets_add_remove(max_n: int, top: int) -> Universe:
-    """Sorted tuples of 1..max_n values over {0..top}; one value added or removed."""
+def multisets_add_remove(max_n: int, top: int, *, fewest: int = 1) -> Universe:
+    """Sorted tuples of fewest..max_n values over {0..top}; one value added or removed."""
 
     def moves(x: tuple) -> Iterator[tuple]:
         yield from (tuple(sorted((*x, v))) for v in range(top + 1))
         yield from ((*x[:i], *x[i + 1 :]) for i in range(len(x)))
 
-    sizes = (itertools.combinations_with_replacement(range(top + 1), n) for n in range(1, max_n + 1))
+    sizes = (itertools.combinations_with_replacement(range(top + 1), n) for n in range(fewest, max_n + 1))
     return from_moves(itertools.chain.from_iterable(sizes), moves)
 
 

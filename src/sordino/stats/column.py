@@ -13,15 +13,21 @@ from sordino.core.parameters import flag
 from sordino.mechanisms.column import as_floats
 
 
-def bounded_column(values: Any, *, bounds: Any, clip: bool = False) -> NDArray[np.float64]:
+def bounded_column(
+    values: Any, *, bounds: Any, clip: bool = False, may_be_empty: bool = False
+) -> NDArray[np.float64]:
     """Finite numbers within ``bounds``; with ``clip`` what lies outside is moved to the nearer bound.
 
     Clipping acts on every record by itself, so it changes no guarantee. Nulls and NaN are refused either way.
+    ``may_be_empty`` where records are added and removed, so that no records are a database like others; where they
+    are replaced their number is public, and none are refused.
     """
     low, high = checked_bounds(bounds)
     flag("clip", clip)
     column = as_floats("values", values)
     if not len(column):
+        if may_be_empty:
+            return column
         raise ParameterError("values are empty: there must be at least one record")
     if np.isnan(column).any():
         raise PrivateDataError("values contain NaN or nulls: drop or fill them before asking")

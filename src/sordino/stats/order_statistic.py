@@ -33,11 +33,13 @@ def order_statistic_bound(values: Any, k: int, width: float) -> SmoothBound:
 
     def smooth(beta: float) -> float:
         # From a horizon that depends on β alone the factor e^(−βt) is taken with the full width: still β-smooth.
-        horizon = math.ceil(745.0 / beta) + 1
-        reach = min(len(ordered) + 1, horizon)
+        reach = len(ordered) + 1
+        if 745.0 / beta < reach:
+            reach = min(reach, math.ceil(745.0 / beta) + 1)
         floor = _some_decayed_gap(ordered, k, width, beta, reach)
         if floor > 0:  # pairs so far apart that even the full width decays below a gap already seen
-            reach = min(reach, math.ceil(math.log(width / floor) / beta) + 2)
+            enough = (math.log(width) - math.log(floor)) / beta
+            reach = min(reach, math.ceil(enough) + 2) if enough < reach else reach
         left = _values(ordered, np.arange(k - reach, k + 1), width)
         right = _values(ordered, np.arange(k, k + reach + 1), width)
         best = _largest_decayed_gap(left, right, beta)
@@ -50,7 +52,13 @@ def _some_decayed_gap(ordered: Floats, k: int, width: float, beta: float, reach:
     """A first guess from pairs at doubling distances around k."""
     spans = np.minimum(2 ** np.arange(max(1, reach.bit_length())), reach)
     gaps = _values(ordered, k + spans, width) - _values(ordered, k - spans, width)
-    return float((gaps * np.exp(-beta * (2 * spans - 1))).max())
+    return float((gaps * _decay(beta, 2 * spans - 1)).max())
+
+
+def _decay(beta: float, steps: NDArray[np.int64]) -> Floats:
+    """e^(−βt), 0 where that is too small for a float, whatever β is."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.exp(-beta * steps))
 
 
 def _values(ordered: Floats, ranks: NDArray[np.intp], width: float) -> Floats:
@@ -65,17 +73,17 @@ def _largest_decayed_gap(left: Floats, right: Floats, beta: float) -> float:
     a constant favours the nearer right end.
     """
     lefts = left[::-1]  # lefts[i] is i ranks below k
-    weights = np.exp(-beta * np.arange(len(right)))
+    weights = _decay(beta, np.arange(len(right)))
+    nearest = np.concatenate([[0.0], weights[:-1]])  # for i = 0, where j = 0 is no pair
     best = 0.0
     pending = [(0, len(lefts) - 1, 0, len(right) - 1)]
     while pending:
         first, last, low, high = pending.pop()
         middle = (first + last) // 2
-        gaps = (right[low : high + 1] - lefts[middle]) * weights[low : high + 1]
-        if middle == 0 and low == 0:
-            gaps[0] = 0.0
+        shares = weights if middle else nearest
+        gaps = (right[low : high + 1] - lefts[middle]) * shares[low : high + 1]
         at = int(gaps.argmax())
-        best = max(best, float(gaps[at]) * math.exp(-beta * (middle - 1)))
+        best = max(best, float(gaps[at]) * math.exp(-beta * max(0, middle - 1)))
         if first < middle:
             pending.append((first, middle - 1, low + at, high))
         if middle < last:

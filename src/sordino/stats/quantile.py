@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sordino.core import (
     Distance,
     ParameterError,
+    PrivateDataError,
     Release,
     Secret,
     UnsupportedError,
@@ -32,6 +33,7 @@ from sordino.stats.order_statistic import order_statistic_bound
 Floats = NDArray[np.float64]
 
 MECHANISMS = ("auto", "exponential", "permute_and_flip", "inverse_sensitivity", "winner", "smooth_noise")
+_UNITS = ("row", "record")
 _MOST_POINTS = 50_000_000
 _SHARE_UNITS = 1 << 26
 
@@ -71,10 +73,12 @@ def quantile(
     * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉;
       for the k-th value itself, the number of replacements that it survives.
     * ``winner``: the best law for the utility that is 1 at x_(k) and 0 elsewhere (see `SingleWinner`).
-    * ``smooth_noise``: x_(k) plus Student-t noise scaled to its smooth sensitivity, clamped to the bounds.
+    * ``smooth_noise``: x_(k) plus Student-t noise scaled to its smooth sensitivity, clamped to the bounds; both in
+      whole steps of the lattice, so that nothing is rounded before the smooth bound itself.
     * ``auto``: inverse_sensitivity for a replaced record, permute_and_flip otherwise.
 
-    **Guarantee**: ε-DP for ``distance``.
+    **Guarantee**: ε-DP for ``distance``. Where records are added or removed their number is private, and a column
+    without any is answered (by any point of the lattice); where they are replaced it is public, and none are refused.
     **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
     """
     asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
@@ -82,10 +86,12 @@ def quantile(
         return _smooth_noise(asked, epsilon)
     selection = _selection(asked)
     index = selection.draw()
-    truth = asked.ranks.value(_exact_index(asked))
     value = asked.ranks.value(index)
-    details: Secret[dict[str, Any]] = Secret({"exact": truth, "realised_error": abs(value - truth)})
-    return Release(value, selection.guarantee, asked.mechanism, private=is_private(), details=details)
+    known: dict[str, Any] = {"exact": None, "realised_error": None}
+    if asked.ranks.records:
+        truth = asked.ranks.value(_exact_index(asked))
+        known = {"exact": truth, "realised_error": abs(value - truth)}
+    return Release(value, selection.guarantee, asked.mechanism, private=is_private(), details=Secret(known))
 
 
 def quantile_law(
@@ -103,7 +109,9 @@ def quantile_law(
     asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
     if asked.mechanism == "smooth_noise":
         raise UnsupportedError("the law of smooth_noise is noise_law(…) clamped to the bounds; ask for that")
-    points = float(asked.ranks.low) + float(asked.ranks.step) * np.arange(len(asked.ranks.below))
+    # by halves, exact but for the tiniest numbers: bounds may be further apart than the largest float
+    halves = float(asked.ranks.low) / 2 + float(asked.ranks.step) / 2 * np.arange(len(asked.ranks.below))
+    points = 2 * halves
     return np.asarray(points, dtype=np.float64), np.exp(_selection(asked).log_law())
 
 
@@ -132,6 +140,11 @@ def _checked(
     where = replace_row() if distance is None else checked_distance(distance)
     if where.change == "flip":
         raise ParameterError(f"a quantile's records are replaced, or added and removed, not: {where}")
+    if where.unit not in _UNITS or where.weights:
+        raise ParameterError(
+            f"a quantile counts changes record by record, so its distance must be of one row or record without "
+            f"weights, got: {where}"
+        )
     if mechanism == "auto":
         mechanism = "inverse_sensitivity" if where.change == "replace" else "permute_and_flip"
     if where.change != "replace" and mechanism not in ("exponential", "permute_and_flip"):
@@ -148,15 +161,21 @@ def _checked(
         raise ParameterError(
             f"step {step!r} makes {points} lattice points, at most {_MOST_POINTS} are accepted"
         )
-    column = bounded_column(values, bounds=(low, high), clip=clip)
+    number_is_private = where.change != "replace"
+    column = bounded_column(values, bounds=(low, high), clip=clip, may_be_empty=number_is_private)
     if len(column) > _SHARE_UNITS:
-        raise UnsupportedError(f"quantile takes at most {_SHARE_UNITS} records in memory")
-    return _Asked(_ranks(column, low, float(step), points), q, epsilon, mechanism, where)
+        refusal = PrivateDataError if number_is_private else UnsupportedError
+        raise refusal(
+            f"there are more than {_SHARE_UNITS} records, which is all that quantile takes in memory"
+        )
+    return _Asked(_ranks(column, (low, high), float(step), points), q, epsilon, mechanism, where)
 
 
-def _ranks(column: Floats, low: float, step: float, points: int) -> _Ranks:
+def _ranks(column: Floats, bounds: tuple[float, float], step: float, points: int) -> _Ranks:
     # The same float function for every record, so rounding it cannot tell neighbours apart by more than one record.
-    index = np.clip(np.rint((column - low) / step), 0, points).astype(np.int64)
+    low, high = bounds
+    part = 0.5 if math.isinf(high - low) else 1.0  # of bounds that are further apart than the largest float
+    index = np.clip(np.rint((column * part - low * part) / (step * part)), 0, points).astype(np.int64)
     counts = np.bincount(index, minlength=points + 1)
     upto = np.cumsum(counts)
     return _Ranks(Fraction(low), Fraction(step), upto - counts, upto, len(column))
@@ -216,13 +235,16 @@ def _margin(asked: _Asked, index: int) -> int:
 
 
 def _smooth_noise(asked: _Asked, epsilon: Any) -> Release:
+    """x_(k), its smooth bound and the noise in whole steps of the lattice, where all differences are exact."""
     ranks = asked.ranks
-    width = float(ranks.step) * (len(ranks.below) - 1)
-    ordered = np.repeat(np.arange(len(ranks.below)) * float(ranks.step), ranks.upto - ranks.below)
-    k = _rank(asked)
-    bound = order_statistic_bound(ordered, k, width)
+    last = len(ranks.below) - 1
+    ordered = np.repeat(np.arange(last + 1, dtype=np.float64), ranks.upto - ranks.below)
+    bound = order_statistic_bound(ordered, _rank(asked), float(last))
     index = _exact_index(asked)
-    noisy = add_noise(index * ranks.step, bound, epsilon=epsilon, noise="student_t", step=ranks.step)
-    place = round(Fraction(noisy.value) / ranks.step)
-    value = ranks.value(max(0, min(len(ranks.below) - 1, place)))
-    return Release(value, noisy.guarantee, "smooth_noise", private=noisy.private, details=noisy.details)
+    noisy = add_noise(index, bound, epsilon=epsilon, noise="student_t", step=1)
+    value, truth = ranks.value(max(0, min(last, int(noisy.value)))), ranks.value(index)
+    steps = noisy.details.reveal()
+    known = {name: steps[name] * float(ranks.step) for name in ("sensitivity", "noise_scale")}
+    known |= {"exact": truth, "beta": steps["beta"], "realised_error": abs(value - truth)}
+    guarantee = replace(noisy.guarantee, distance=asked.distance)
+    return Release(value, guarantee, "smooth_noise", private=noisy.private, details=Secret(known))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from flint import arb, fmpq
 
 import sordino as sd
+from sordino.stats import order_statistic_bound, quantile
+from sordino.testing import seeded
 
 VALUES = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
 COLUMNS = {
@@ -87,6 +94,130 @@ def test_bad_quantile_input(change, error, message):
     assert "77" not in str(caught.value)
 
 
+NO_RECORDS = [
+    [],
+    (),
+    np.array([]),
+    pd.Series([], dtype=float),
+    pd.Series([], dtype=object),
+    pl.Series([]),
+    pa.array([]),
+]
+
+
+@pytest.mark.parametrize("values", NO_RECORDS, ids=lambda values: type(values).__name__)
+@pytest.mark.parametrize("mechanism", ["auto", "exponential", "permute_and_flip"])
+def test_no_records_are_a_database_where_records_are_added_and_removed(values, mechanism):
+    """All points are equally far from nothing; the proof over all neighbours is in tests/exact."""
+    asked = {"bounds": (0, 10), "step": 1, "mechanism": mechanism, "distance": sd.add_remove_row()}
+    points, law = sd.quantile_law(values, 0.3, epsilon=1, **asked)
+    assert points.tolist() == list(range(11))
+    np.testing.assert_allclose(law, np.full(11, 1 / 11), rtol=1e-12)
+    release = sd.quantile(values, 0.3, epsilon=1, clip=True, **asked)
+    assert release.value in range(11)
+    assert release.details.reveal() == {"exact": None, "realised_error": None}
+
+
+@pytest.mark.parametrize("values", NO_RECORDS, ids=lambda values: type(values).__name__)
+def test_where_records_are_replaced_their_number_is_public_and_none_are_refused(values):
+    for mechanism in ("auto", "permute_and_flip", "winner", "smooth_noise"):
+        with pytest.raises(sd.ParameterError, match="at least one record"):
+            sd.quantile(values, 0.5, bounds=(0, 10), step=1, epsilon=1, mechanism=mechanism)
+    with pytest.raises(sd.ParameterError, match="at least one record"):
+        sd.select_record_at_percentile(values, 50, bounds=(0, 10), epsilon=1)
+
+
+def test_too_many_records_are_the_datas_fault_where_their_number_is_private(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("sordino.stats.quantile"), "_SHARE_UNITS", 4)
+    asked = {"bounds": (0, 10), "step": 1, "epsilon": 1}
+    with pytest.raises(sd.PrivateDataError, match="more than 4 records"):
+        sd.quantile(VALUES, 0.5, distance=sd.add_remove_row(), **asked)
+    with pytest.raises(sd.UnsupportedError, match="more than 4 records"):
+        sd.quantile(VALUES, 0.5, **asked)
+
+
+def smallest_smooth_bound(ranks: list[int], k: int, top: int, beta: float) -> arb:
+    """max over t of e^(−βt)·LS(t) in whole numbers and balls, from the definition (Nissim et al. 2007, Prop. 3.4)."""
+    n = len(ranks)
+
+    def at(rank):
+        return 0 if rank < 1 else top if rank > n else ranks[rank - 1]
+
+    best = arb(0)
+    rate = arb(fmpq(*Fraction(beta).as_integer_ratio()))
+    for t in range(n + 1):
+        local = max(at(k + s) - at(k + s - t - 1) for s in range(t + 2))
+        bound = (-rate * t).exp() * local
+        best = bound if bound > best else best
+    return best
+
+
+@pytest.mark.parametrize("step", [0.01, 0.1, 1 / 3, 2.0**-10, 1e-300, 1e290])
+def test_the_smooth_bound_of_a_quantile_is_as_exact_as_its_noise_takes_it(step):
+    """Relative 2^−40 is paid for; products of steps and floats are off by 2^−33 here before they are subtracted."""
+    top, n, k = 1_000_000, 80, 40
+    for base in range(900_000, 900_008):
+        ranks = [base] * k + [base + 1] * (n - k)
+        values = [rank * step for rank in ranks]
+        release = quantile(
+            values,
+            0.5,
+            bounds=(0, top * step * (1 + 1e-9)),
+            step=step,
+            epsilon=20.0,
+            mechanism="smooth_noise",
+        )
+        known = release.details.reveal()
+        exact = smallest_smooth_bound(ranks, k, top, known["beta"]) * arb(
+            fmpq(*Fraction(step).as_integer_ratio())
+        )
+        off = arb(fmpq(*Fraction(known["sensitivity"]).as_integer_ratio())) / exact - 1
+        assert abs(float(off)) < 2.0**-40
+        assert known["exact"] == float(base * Fraction(step))
+
+
+@pytest.mark.parametrize("step", [1.0, 0.01, 1e-300])
+def test_noise_in_steps_of_the_lattice_does_not_depend_on_the_step(step):
+    """The same draws at the same places, whatever a step is worth."""
+    places = [3, 5, 7, 7, 8, 20]
+    released = []
+    for size in (1.0, step):
+        with seeded(11):
+            asked = {
+                "bounds": (0, 40 * size * (1 + 1e-9)),
+                "step": size,
+                "epsilon": 2,
+                "mechanism": "smooth_noise",
+            }
+            draws = [quantile([place * size for place in places], 0.5, **asked).value for _ in range(20)]
+        released.append([round(draw / size) for draw in draws])
+    assert released[0] == released[1]
+    assert len(set(released[0])) > 3
+
+
+@pytest.mark.parametrize("beta", [5e-324, 1e-307, 1e-3, 1.0, 709.0, 710.0, 1e300, 1.7e308])
+@pytest.mark.parametrize("width", [1e-300, 1.0, 1e308])
+def test_the_bound_of_an_order_statistic_is_finite_at_any_beta(beta, width):
+    for values, k in itertools.product(([0.25, 0.5, 0.75], [0.5, 0.5, 0.5]), (1, 2, 3)):
+        scaled = [value * width for value in values]
+        bound = order_statistic_bound(scaled, k, width).at(beta)
+        ranks = [0.0, *scaled, width]
+        local = max(ranks[k + 1] - ranks[k], ranks[k] - ranks[k - 1])  # t = 0: one neighbour or the other
+        assert local <= bound <= width * (1 + 2.0**-40)
+        if beta > 700:
+            assert bound <= max(local, width * 1e-300) * (1 + 2.0**-40)
+        if beta < 1e-300:
+            assert bound >= width * (1 - 2.0**-40)
+
+
+def test_bounds_may_be_further_apart_than_the_largest_float():
+    asked = {"bounds": (-1e308, 1e308), "step": 1e307, "epsilon": 1e4}
+    points, law = sd.quantile_law([9e307] * 5, 0.5, **asked)
+    assert np.isfinite(points).all()
+    assert points[law.argmax()] == pytest.approx(9e307)
+    assert sd.quantile([9e307] * 5, 0.5, **asked).value == pytest.approx(9e307)
+
+
 def test_clipping_moves_values_to_the_bounds():
     clipped = sd.quantile_law([1.0, 77.0, -5.0], 0.5, bounds=(0, 10), step=1, epsilon=1, clip=True)[1]
     by_hand = sd.quantile_law([1.0, 10.0, 0.0], 0.5, bounds=(0, 10), step=1, epsilon=1)[1]
@@ -140,5 +271,7 @@ def test_a_million_records_take_seconds():
     values = np.random.default_rng(0).normal(size=10**6).clip(-5, 5)
     release = sd.select_record_at_percentile(values, 90, bounds=(-5, 5), epsilon=1)
     assert 0 <= release.value < 10**6
-    with pytest.raises(sd.UnsupportedError, match="use local_dampening"):
+    with pytest.raises(
+        sd.PrivateDataError, match="use local_dampening"
+    ):  # the number of distinct values decides
         sd.select_record_at_percentile(values, 90, bounds=(-5, 5), epsilon=1, mechanism="shifted_dampening")
