@@ -338,6 +338,7 @@ REFUSED = {
     "analysis": (JOIN, {"analyses": ["magic"]}),
     "no text": (None, {}),
     "tiny epsilon": (JOIN, {"epsilon": 1e-7}),
+    "epsilon next to nothing": (JOIN, {"epsilon": 1e-300}),
     "more than the budget": (JOIN, {"epsilon": 50}),
 }
 
@@ -435,6 +436,13 @@ def test_engine_failures_have_one_text_and_stay_paid(shop, when):
         with pytest.raises(sd.EngineError) as caught:
             session.query(JOIN, 0.5)
         assert session.budget().spent.loss == 0.5
+        assert session.budget().suspended
+        asked = engine.asked
+        with pytest.raises(sd.SuspendedError):
+            session.query(JOIN, 0.5)
+        assert engine.asked == asked
+        curator.resume("ann")
+        session.query(JOIN, 0.5)
     error = caught.value
     assert error.__context__ is None
     assert error.__cause__ is None
@@ -451,6 +459,7 @@ def test_a_database_that_is_gone_costs_nothing(shop):
         with pytest.raises(sd.EngineError, match="connect again"):
             session.query(JOIN, 0.5)
         assert session.budget().spent.loss == 0
+        assert not session.budget().suspended
 
 
 NASTY = [
@@ -486,7 +495,7 @@ def test_refusals_are_the_same_whatever_the_rows(shop):
         with sd.connect(shop, policy=policy()) as curator:
             for sql in NASTY + [sql for sql, _ in REFUSED.values() if sql]:
                 try:
-                    curator.session("bob").query(sql, 1e-9)
+                    curator.session("bob").query(sql, 1e-4)
                     messages.append("answered")
                 except sd.SordinoError as error:
                     messages.append(f"{type(error).__name__}: {error}")

@@ -101,6 +101,35 @@ def test_a_session_that_tells_before_the_commit_is_caught(tmp_path):
     assert caught == ["produced", "commit written"]
 
 
+PAID_AND_NOT_ANSWERED = ("reserved", "produced", "commit written")
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_who_is_killed_after_the_payment_is_suspended_until_the_owner_resumes(tmp_path, point):
+    """A row that kills the process (no memory left, say) tells one bit, not one per question."""
+    path = tmp_path / "l"
+    ask(path, "real", point)
+    failed = point in PAID_AND_NOT_ANSWERED
+    with Ledger.open(path) as ledger:
+        assert [account.suspended for account in ledger.accounts()] == [failed] * (point != "declared")
+    refused = subprocess.run(
+        [sys.executable, "-c", PROCESS, str(path), "real", "never"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (refused.returncode != 0) == failed
+    assert ("SuspendedError: this account is suspended" in refused.stderr) == failed
+    assert ("drawn" in refused.stdout) != failed
+    with Ledger.open(path) as ledger:
+        ledger.verify()
+        ends = [event.scope for event in ledger.history() if event.kind == "suspend"]
+        assert ends == ["crash"] * failed
+        ledger.resume("tiny", "ann")
+    assert ask(path, "real", "never")[0] == ["drawn", "value"]
+    assert not [file.name for file in tmp_path.iterdir() if "-open-" in file.name]
+
+
 def test_without_a_crash_the_value_is_told_once(tmp_path):
     words, values = ask(tmp_path / "l", "real", "never")
     assert words == ["drawn", "value"]

@@ -122,9 +122,113 @@ def test_export_gives_every_event_as_lines_or_as_a_table(sordino, spent):
     assert json.loads(sordino("ledger", "export", "shop.ledger", "--json").out)["events"] == lines
 
 
+def suspend(analyst="ann"):
+    with Ledger.open("shop.ledger") as ledger:
+        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1)
+        with pytest.raises(ZeroDivisionError):
+            ledger.spend("shop", analyst, guarantee, "SELECT [c]", lambda: 1 / 0)
+
+
+RESUME = ("ledger", "resume", "shop.ledger", "--dataset", "shop", "--analyst", "ann")
+
+
+def test_a_suspension_is_shown_and_lifted(sordino, spent):
+    assert "suspended" not in sordino("ledger", "show", "shop.ledger").out
+    suspend()
+    shown = sordino("ledger", "show", "shop.ledger").out
+    assert shown.count("(suspended)") == 1
+    assert "ledger resume" in shown
+    accounts = json.loads(sordino("ledger", "show", "shop.ledger", "--json").out)["accounts"]
+    assert [account["suspended"] for account in accounts] == [False, True, False]
+    assert "suspended: failure of reservation 6" in sordino("ledger", "history", "shop.ledger").out
+    done = sordino(*RESUME)
+    assert done.code == 0
+    assert (
+        done.out == "ann on shop: epsilon 0.6, delta 0.000001 left of epsilon 1, delta 0.000001 (resumed)\n"
+    )
+    assert sordino(*RESUME).out.endswith("(was not suspended)\n")
+    assert "suspended" not in sordino("ledger", "show", "shop.ledger").out
+    assert "resumed by the owner" in sordino("ledger", "history", "shop.ledger").out
+    suspend()
+    again = json.loads(sordino(*RESUME, "--json").out)
+    assert (again["resumed"], again["suspended"]) == (True, False)
+    assert json.loads(sordino(*RESUME, "--json").out)["resumed"] is False
+    lines = [json.loads(line) for line in sordino("ledger", "export", "shop.ledger").out.splitlines()]
+    assert [line["kind"] for line in lines][5:] == ["reserve", "suspend", "resume"] * 2
+
+
+def test_a_question_whose_process_died_is_shown_by_looking(sordino, spent):
+    with Ledger.open("shop.ledger") as ledger:
+        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1)
+        ledger.reserve("shop", "ann", guarantee, question="q")
+        assert "suspended" not in sordino("ledger", "show", "shop.ledger").out  # it is under way
+    assert "(suspended)" in sordino("ledger", "show", "shop.ledger").out
+    assert sordino(*RESUME).out.endswith("(resumed)\n")
+    assert "suspended: the process died of reservation 6" in sordino("ledger", "history", "shop.ledger").out
+
+
+def test_a_table_is_redeclared_by_the_owner(sordino, spent):
+    with Ledger.open("shop.ledger") as ledger:
+        ledger.declare("shop", {}, distance=sd.add_remove_row(), tables={"Orders": "private"})
+    redeclare = (
+        "ledger",
+        "redeclare",
+        "shop.ledger",
+        "--dataset",
+        "shop",
+        "--table",
+        "Orders",
+        "--as",
+        "public",
+    )
+    assert sordino(*redeclare).out == "table Orders of shop was private and is from now on public\n"
+    assert sordino(*redeclare).out == "table Orders of shop is public\n"
+    assert json.loads(sordino(*redeclare, "--json").out) == {
+        "dataset": "shop",
+        "table": "Orders",
+        "before": "public",
+        "now": "public",
+    }
+    history = sordino("ledger", "history", "shop.ledger").out
+    assert "orders private" in history
+    assert "orders public" in history
+    assert history.count("(cap)") == 1  # tables belong to nobody's account
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((*RESUME[:-1], "an"), "no analyst 'an': did you mean 'ann'?"),
+        (("ledger", "resume", "shop.ledger", "--dataset", "shp", "--analyst", "ann"), "did you mean 'shop'?"),
+        (RESUME[:-2], "'--analyst'"),
+        (
+            ("ledger", "redeclare", "shop.ledger", "--dataset", "shop", "--table", "x", "--as", "open"),
+            "'--as'",
+        ),
+        (
+            ("ledger", "redeclare", "shop.ledger", "--dataset", "shop", "--table", "x", "--as", "view"),
+            "known: none",
+        ),
+        (
+            ("ledger", "redeclare", "shop.ledger", "--dataset", "web", "--table", "x", "--as", "view"),
+            "known: shop",
+        ),
+    ],
+)
+def test_acts_of_the_owner_name_what_is_there(sordino, spent, arguments, message):
+    done = sordino(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (RESUME, "no such file"),
+        (
+            ("ledger", "redeclare", "shop.ledger", "--dataset", "d", "--table", "t", "--as", "view"),
+            "no such file",
+        ),
         ((*ANN, "-e", 0), "epsilon must be > 0"),
         ((*ANN, "-e", "nan"), "finite"),
         ((*ANN, "-e", 1, "--delta", 1), "delta must be in [0, 1)"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
@@ -10,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from sordino.ledger import Ledger, Limit
+from tests.unit.ledger.old_formats import write_old
 
 POINTS = ("reserving", "reserve written", "reserved", "produced", "commit written", "committed", "never")
 
@@ -109,9 +109,17 @@ def test_a_kill_at_any_step_never_overspends_and_never_tells_what_is_not_stored(
     with Ledger.open(path) as ledger:
         spent = ledger.account("shop", "ann").spent.loss
         committed = sum(event.kind == "commit" for event in ledger.history())
+        assert ledger.account("shop", "ann").suspended == wasted
     if point != "never":
         assert committed == turn + (point == "committed")
         assert spent == Fraction(committed + wasted, 4)
+    if wasted:
+        refused = run(path, "real", "never", 0)
+        assert told(refused, "drawn") == []
+        assert "refused" in refused.stdout
+        with Ledger.open(path) as ledger:
+            ledger.verify()
+            assert ledger.resume("shop", "ann").spent.loss == spent
     rest = run(path, "real", "never", 0)
     assert "refused" in rest.stdout
     assert len(told(rest, "value")) == 4 - spent * 4
@@ -213,19 +221,95 @@ def test_eight_processes_may_make_the_same_file_at_once(tmp_path):
         assert ledger.accounts() == []
 
 
-def test_eight_processes_may_bring_an_old_file_up_to_date_and_declare_one_policy(path):
-    with Ledger.open(path) as ledger:
-        events = len(ledger.history())
-    file = sqlite3.connect(path, isolation_level=None)
-    file.execute("DROP TABLE declared")
-    file.execute("PRAGMA user_version = 1")
-    file.close()
+@pytest.mark.parametrize("version", [1, 2])
+def test_eight_processes_may_bring_an_old_file_up_to_date_and_declare_one_policy(tmp_path, version):
+    path = write_old(tmp_path / "old.ledger", version)
     limit = "Limit.of(epsilon=0.5)"
     at_once(
         path,
         f"Ledger.open(sys.argv[1], patience=30).declare('shop', {{'ann': {limit}, 'bob': {limit}}}, "
-        f"cap={limit}, distance=sd.add_remove_row())",
+        f"cap={limit}, distance=sd.add_remove_row(), tables={{'orders': 'private'}})",
     )
     with Ledger.open(path) as ledger:
         ledger.verify()
-        assert len(ledger.history()) == events + 3  # said eight times, written once
+        kinds = [event.kind for event in ledger.history()]
+        assert kinds[6:] == ["declare", "grant", "grant", "grant"]  # said eight times, written once
+
+
+# Eight processes ask in one account at once, each of them one question that takes a while; some die of it.
+DYING = """
+import os, signal, sys, time
+import sordino as sd
+from sordino.ledger import Ledger
+
+ledger = Ledger.open(sys.argv[1], patience=30)
+guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.01)
+
+def draw():
+    print("drawn", flush=True)
+    sys.stdin.readline()
+    if sys.argv[2] == "dies":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[2] == "fails":
+        raise OverflowError
+    return {"value": 1}
+
+try:
+    ledger.spend("shop", "ann", guarantee, sys.argv[3], draw)
+    print("value", flush=True)
+except BaseException as error:
+    print(type(error).__name__, flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["dies", "fails"])
+def test_after_the_first_failure_or_death_all_that_is_under_way_ends_alike(path, end):
+    kinds = ["answers", end, end, "answers", end, "answers", "answers", end]
+    asked = [
+        subprocess.Popen(
+            [sys.executable, "-c", DYING, path, kind, f"q{turn}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for turn, kind in enumerate(kinds)
+    ]
+    for one in asked:
+        assert one.stdout.readline() == "drawn\n"  # all have paid
+    said = [one.communicate("go\n", timeout=60)[0].strip() for one in asked]  # and now end one by one
+    assert said[0] == "value"  # ended before the first failure
+    assert said[1] == {"dies": "", "fails": "OverflowError"}[end]
+    after = {kind: {said[turn] for turn in range(2, 8) if kinds[turn] == kind} for kind in ("answers", end)}
+    assert after["answers"] == {"SuspendedError"}
+    assert after[end] == {{"dies": "", "fails": "SuspendedError"}[end]}
+    with Ledger.open(path) as ledger:
+        account = ledger.account("shop", "ann")
+        assert account.suspended
+        assert account.spent.loss == Fraction(8, 100)
+        ledger.resume("shop", "ann")
+        ledger.verify()
+        assert sum(event.kind == "commit" for event in ledger.history()) == 1
+    assert not [file for file in path.parent.iterdir() if "-open-" in file.name]
+
+
+def test_a_death_in_one_account_stops_nobody_else(path):
+    with Ledger.open(path) as ledger:
+        ledger.grant("shop", "bob", Limit.of(epsilon=1))
+    run(path, "real", "produced", 0)
+    assert (
+        "value"
+        in subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                DYING.replace("'ann'", "'bob'").replace('"ann"', '"bob"'),
+                path,
+                "answers",
+                "q",
+            ],
+            input="go\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stdout.splitlines()
+    )

@@ -29,6 +29,16 @@ DatasetFilter = Annotated[str | None, typer.Option("--dataset", help="Only this 
 AnalystFilter = Annotated[str | None, typer.Option("--analyst", help="Only this analyst.")]
 _LONGEST = 60  # of a text in the table: what a pipe or a wide terminal shows in one line
 
+_ENDS = {"failure": "failure", "crash": "the process died", "withheld": "suspended meanwhile, no release"}
+
+
+class TableKind(StrEnum):
+    """What the rows of a table are."""
+
+    PRIVATE = "private"
+    VIEW = "view"
+    PUBLIC = "public"
+
 
 class Format(StrEnum):
     """How events are exported."""
@@ -102,6 +112,74 @@ def grant(
 
 
 @ledger.command()
+def resume(
+    file: LedgerFile,
+    dataset: Annotated[str, typer.Option(help="The data set's name, as in its policy.")],
+    analyst: Annotated[str, typer.Option(help="Whose account it is.")],
+    as_json: ask.Json = False,
+) -> None:
+    """Lift the suspension of an account; look first at what failed.
+
+    A question that ends without an answer after it was paid for suspends its
+    account, because whether it fails may depend on single rows. An analyst
+    whose questions fail again and again may be asking just that: 'ledger
+    history' shows them.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger history shop.ledger --analyst ann
+      sordino ledger resume shop.ledger --dataset shop --analyst ann
+    """
+    from sordino.ledger import Ledger
+
+    with Ledger.open(file, create=False) as book:
+        before = _chosen(book, dataset, analyst)[0]
+        account = book.resume(dataset, analyst)
+    if as_json:
+        print_json(account.to_dict() | {"resumed": before.suspended})
+        return
+    remark = "resumed" if before.suspended else "was not suspended"
+    print(f"{_whose(account)} on {printable(dataset)}: {account} ({remark})")
+
+
+@ledger.command()
+def redeclare(
+    file: LedgerFile,
+    dataset: Annotated[str, typer.Option(help="The data set's name, as in its policy.")],
+    table: Annotated[str, typer.Option(help="The table's name, as in the policy.")],
+    kind: Annotated[
+        TableKind, typer.Option("--as", help="What its rows are from now on; view is a private one.")
+    ],
+    as_json: ask.Json = False,
+) -> None:
+    """Record that a table is private or public from now on, whatever it was.
+
+    A policy that contradicts what earlier answers promised is refused. This
+    accepts the change: answers given before do not protect the rows of the
+    table as later ones do. Another data set name, with budgets of its own,
+    is the other way.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger redeclare shop.ledger --dataset shop --table places \\
+          --as public
+    """
+    from sordino.ledger import Ledger
+
+    with Ledger.open(file, create=False) as book:
+        _chosen(book, dataset, None)
+        before = book.tables(dataset).get(table.casefold())
+        book.redeclare(dataset, table, kind.value)
+    if as_json:
+        print_json({"dataset": dataset, "table": table, "before": before, "now": kind.value})
+        return
+    change = "is" if before == kind.value else f"was {before} and is from now on"
+    print(f"table {printable(table)} of {printable(dataset)} {change} {kind.value}")
+
+
+@ledger.command()
 def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = False) -> None:
     """Show every account: its limit, what was spent and what is left.
 
@@ -129,11 +207,15 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
                 _whose(account),
                 "none (withdrawn)" if account.withdrawn else str(account.limit),
                 account.limit.shown(account.spent),
-                account.limit.shown(account.left, left=True),
+                account.limit.shown(account.left, left=True) + (" (suspended)" if account.suspended else ""),
                 distances[account.dataset] or "not asked yet",
             )
         )
     console().print(table)
+    if any(account.suspended for account in accounts):
+        print(
+            "suspended: a question failed after it was paid for; see 'ledger history', then 'ledger resume'"
+        )
 
 
 @ledger.command()
@@ -143,7 +225,7 @@ def history(
     analyst: AnalystFilter = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Show what happened, oldest first: grants, reservations, releases, refunds.
+    """Show what happened, oldest first: grants, payments, releases, failures.
 
     SQL is shortened to one line; --json and 'ledger export' have everything.
     """
@@ -164,7 +246,7 @@ def history(
                 event.time[:19].replace("T", " "),
                 event.kind,
                 event.dataset,
-                event.analyst or "(cap)",
+                event.analyst or ("(cap)" if event.kind == "grant" else ""),
                 _loss(event),
                 _what(event),
             )
@@ -280,6 +362,13 @@ def _what(event: Event) -> str:
         return f"release of reservation {event.reservation}"
     if event.kind == "refund":
         return f"reservation {event.reservation} given back"
+    if event.kind == "suspend":
+        return f"suspended: {_ENDS.get(event.scope or '', 'no release')} of reservation {event.reservation}"
+    if event.kind == "resume":
+        return "resumed by the owner"
+    if event.kind in ("declare", "redeclare"):
+        tables = (event.parameters or {}).get("tables", {})
+        return _shortened(", ".join(f"{name} {kind}" for name, kind in tables.items()))
     if event.kind == "grant":
         said = "limit by the policy" if event.scope == "policy" else "limit"
         withdrawn = event.delta == "0" and "0" in (event.epsilon, event.rho)

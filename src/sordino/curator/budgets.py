@@ -46,6 +46,21 @@ class Accounts:
         """What all losses of the data set are counted per."""
         return self._distance
 
+    def admit(self, analyst: str) -> None:
+        """Before anything is read: the ledger agrees with the policy, and the analyst's account is not suspended."""
+        if self._ledger is None and self._path is not None and self._path.exists():
+            self._ledger = Ledger.open(self._path, create=False)  # made by another process meanwhile
+        if self._ledger is not None:
+            self._declare_once(self._ledger)
+            self._ledger.refuse_suspended(self._policy.dataset, analyst)
+
+    def resume(self, analyst: str) -> Account:
+        """`Ledger.resume` on the data set of the policy."""
+        if self._ledger is None:
+            return self.account(analyst)
+        self._declare_once(self._ledger)
+        return self._ledger.resume(self._policy.dataset, analyst)
+
     def account(self, analyst: str) -> Account:
         """What an analyst may spend and has spent; before the first question, by the policy alone."""
         if self._ledger is None:
@@ -109,7 +124,16 @@ class Accounts:
             {analyst: limit_of(budget) for analyst, budget in self._policy.budgets.items()},
             cap=None if self._policy.cap is None else limit_of(self._policy.cap),
             distance=self._distance,
+            tables=tables_of(self._policy),
         )
+
+
+def tables_of(policy: Policy) -> dict[str, str]:
+    """What the rows of each table are, in the ledger's words: protected, protected as rows of a view, or public."""
+    return {
+        table.name: ("view" if table.view else "private") if table.private else "public"
+        for table in policy.tables.values()
+    }
 
 
 def limit_of(budget: Budget) -> Limit:

@@ -9,25 +9,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
-from sordino.core import Distance, EngineError, ParameterError, Release, Secret
+from sordino.core import Distance, EngineError, ParameterError, Release, Secret, UnsupportedError
 from sordino.curator.budgets import Accounts
 from sordino.curator.explain import explanation
 from sordino.curator.plan import AnswerPlan, Options, make_plan
-from sordino.curator.session import Session
+from sordino.curator.session import Session, words_of
 from sordino.engines import Engine, Table
-from sordino.ledger import Ledger
+from sordino.ledger import Account, Ledger
+from sordino.ledger.amount_text import rounded_up
 from sordino.sql.policy import Policy
+from sordino.sql.question import Statement
 from sordino.sql.read import read_statement, with_public_keys
 
 OWNER = "owner"
+_NO_KEYS = (
+    "the groups of a public table could not be read; nothing was spent. The owner finds the engine's own words in "
+    ".details"
+)
 
 
 class Curator:
     """Data, policy and ledger in one hand: the owner's. Analysts get sessions.
 
-    What a session needs of it (`plan`, `check_reachable`) touches no row.
+    What a session needs of it before a question is paid for (`admit`, `plan`, `check_reachable`) touches no private
+    row.
     """
 
     def __init__(
@@ -50,9 +57,14 @@ class Curator:
         """The owner's own session: a release like any analyst's, paid by the account named ``owner``.
 
         What the owner publishes is seen by all, so it needs a budget too: ``budgets: {owner: {epsilon: …}}``.
+        A question that fails after it was paid for suspends this account like any other; `resume` lifts it.
         For the owner's eyes alone there is `explain`.
         """
         return self.session(OWNER).query(sql, epsilon, delta, **options)
+
+    def resume(self, analyst: str) -> Account:
+        """Lift the suspension of an analyst's account: the owner's act, after looking at what failed."""
+        return self._accounts.resume(analyst)
 
     def explain(
         self,
@@ -76,13 +88,34 @@ class Curator:
         """Read, check and plan a question: no private row is touched."""
         if not isinstance(sql, str):
             raise ParameterError(f"sql must be a text, got {type(sql).__name__}")
+        if options.epsilon < self.policy.least_epsilon:
+            raise ParameterError(
+                f"epsilon must be at least {rounded_up(self.policy.least_epsilon)}, which is least_epsilon in the "
+                f"policy of data set {self.policy.dataset!r}, got {rounded_up(options.epsilon)}"
+            )
         statement = read_statement(
             sql, policy=self.policy, catalogue=self._catalogue, dialect=self._engine.dialect
         )
         if any(key.source is not None for key in statement.keys):
-            with self._engine.snapshot() as snapshot:  # of a public table: its rows are no secret
-                statement = with_public_keys(statement, snapshot)
+            statement = self._with_public_keys(statement)
         return make_plan(statement, options, self._accounts.distance)
+
+    def admit(self, analyst: str) -> None:
+        """Before anything is read: the policy fits what the ledger knows, and the account is not suspended."""
+        self._accounts.admit(analyst)
+
+    def _with_public_keys(self, statement: Statement) -> Statement:
+        """Groups from the rows of public tables, which are no secret; a failure has one text and costs nothing."""
+        self.check_reachable()
+        failure = ""
+        try:
+            with self._engine.snapshot() as snapshot:
+                return with_public_keys(statement, snapshot)
+        except UnsupportedError:  # more groups than are released: a public table decides
+            raise
+        except Exception as error:
+            failure = words_of(error)
+        raise EngineError(_NO_KEYS, failure)
 
     def check_reachable(self) -> None:
         """Before anything is paid for: the engine answers, and has the tables that the policy was checked with."""
@@ -107,6 +140,11 @@ class Curator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Curator holds a database and a ledger and stays in its process: connect again there"
+        )
 
     def __repr__(self) -> str:
         return f"Curator({self.policy.dataset!r} on {self._engine.name})"

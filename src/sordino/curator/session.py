@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sordino.core import EngineError, Guarantee, ParameterError, Release
 from sordino.curator.answer_table import answer_error, answer_value
@@ -16,36 +16,47 @@ if TYPE_CHECKING:
     from sordino.curator.curator import Curator
 
 _FAILED = (
-    "the database could not answer this question; what it cost stays spent, because whether a database fails may "
-    "depend on its rows. The owner finds its own words in .details"
+    "the database could not answer this question; what it cost stays spent and the account is suspended until the "
+    "owner resumes it, because whether a database fails may depend on its rows. The owner finds its own words in "
+    ".details"
 )
 
 
 class Session:
     """Questions of one analyst, paid from that analyst's budget.
 
-    **What an analyst learns**: the releases that were paid for, and nothing else. Whether a question is
-    accepted, what it costs and which noise it gets depend on its text, the policy and the catalogue. Engine
-    errors have one fixed text.
-    **Order of one question**: read and check (no row is touched) → choose the noise from public parameters →
-    pay in the ledger → exact answer and bounds, all in one snapshot → draw → store in the ledger → return. An
-    error before the payment spends and writes nothing. After it the budget stays spent whatever happens.
-    **Not covered**: how long an answer takes, and whether a database runs out of memory or time, depend on
-    the rows. A session in the same process as the data can be taken apart by its holder: hand out answers,
-    not sessions, to people who are not trusted with the process.
+    **What an analyst learns**: the releases that were paid for and, between two acts of the owner, which question
+    failed first if one did; nothing else. Whether a question is accepted, what it costs and which noise it gets
+    depend on its text, the policy, the catalogue and public tables. Engine errors have one fixed text.
+    **Order of one question**: is the account suspended → read and check (no private row is touched) → choose the
+    noise from public parameters → pay in the ledger → exact answer and bounds, all in one snapshot → draw → store in
+    the ledger → return. An error before the payment spends nothing. After it the budget stays spent whatever
+    happens, and whatever ends the question without a release suspends the account until the owner resumes it.
+    **Not covered**: how long an answer takes depends on the rows. A session in the same process as the data can be
+    taken apart by its holder: hand out answers, not sessions, to people who are not trusted with the process.
     """
+
+    __slots__ = ("_analyst", "_curator")
 
     def __init__(self, curator: Curator, analyst: str) -> None:
         if not isinstance(analyst, str) or not analyst.strip():
             raise ParameterError(f"analyst must be a name, got {analyst!r}")
         self._curator = curator
-        self.analyst = analyst
+        self._analyst = analyst
+
+    @property
+    def analyst(self) -> str:
+        """Whose budget pays."""
+        return self._analyst
 
     def __repr__(self) -> str:
         return f"Session({self.analyst!r})"
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Session stays in the process that holds the data: hand out its answers instead")
+
     def budget(self) -> Account:
-        """This analyst's account: its limit, what was spent and what is left."""
+        """This analyst's account: its limit, what was spent and what is left, and whether it is suspended."""
         return self._curator._accounts.account(self.analyst)
 
     def query(
@@ -74,6 +85,7 @@ class Session:
         Several aggregates share ε and δ evenly (AVG is two); groups share them only where they do not
         partition the rows.
         """
+        self._curator.admit(self.analyst)
         options = Options.checked(
             epsilon,
             delta,
@@ -121,13 +133,14 @@ class Session:
             )
         # Whatever went wrong may have rows in its text, and so may what it was raised from: neither leaves here.
         except Exception as error:
-            failure = _words(error)
+            failure = words_of(error)
         if failure:
             raise EngineError(_FAILED, failure)
         return release.to_dict()
 
 
-def _words(error: Exception) -> str:
+def words_of(error: Exception) -> str:
+    """What went wrong, for the owner alone."""
     own = error.details.reveal() if isinstance(error, EngineError) else ""
     return f"{type(error).__name__}: {error} {own}".strip()
 

@@ -34,7 +34,7 @@ class Alive:
 
     def __init__(self, path: Path | None) -> None:
         """``path``: the ledger's file; None for one in memory, which dies with its process."""
-        self._path = path
+        self._path = None if path is None else path.resolve()  # one place, whatever links lead to it
         self._held: dict[str, int | None] = {}
         self._turns = count(1)
 
@@ -91,6 +91,20 @@ class Alive:
                 self._path.with_name(holder).unlink()
         if descriptor is not None:
             os.close(descriptor)
+
+    def sweep(self, named: set[str]) -> None:
+        """Remove what processes left that died before the reservation was there; in a writing transaction.
+
+        ``named``: the holders of reservations without an end, which tell something. `hold` is called in such
+        transactions only, so nobody is between making a file and locking it.
+        """
+        if self._path is None or flock is None:
+            return
+        start = f"{self._path.name}-open-"
+        with suppress(OSError):  # a folder that may not be listed, a file of somebody else
+            for file in self._path.parent.iterdir():
+                if file.name.startswith(start) and file.name not in named and not self.is_alive(file.name):
+                    file.unlink()
 
     def let_go_of_all(self) -> None:
         """The ledger closes: nobody can end its reservations any more."""

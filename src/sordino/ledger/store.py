@@ -184,6 +184,7 @@ class Store:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            self.alive.sweep({holder for (holder,) in connection.execute("SELECT holder FROM unended")})
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:

@@ -32,6 +32,8 @@ from sordino.sql.policy_fields import (
     weight_of,
 )
 
+LEAST_EPSILON = Fraction(1, 10**6)  # of a question, where the policy does not say
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnPolicy:
@@ -81,7 +83,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A whole policy, checked. ``cap`` limits what all analysts together may spend."""
+    """A whole policy, checked. ``cap`` limits what all analysts together may spend.
+
+    ``least_epsilon``: what a question asks for at least. A budget then pays for a bounded number of questions, so
+    nobody can ask forever about what the noise does not hide, such as how long an answer takes.
+    """
 
     dataset: str
     tables: Mapping[str, TablePolicy]
@@ -89,6 +95,7 @@ class Policy:
     cap: Budget | None = None
     protects: str = "row"
     version: int = 1
+    least_epsilon: Fraction = LEAST_EPSILON
 
     @classmethod
     def load(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -172,9 +179,8 @@ def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
 
 
 def _policy(content: Any) -> Policy:
-    fields = mapping_of(
-        "", content, ("version", "dataset", "protects", "tables", "budgets", "cap"), ("version", "dataset")
-    )
+    known = ("version", "dataset", "protects", "tables", "least_epsilon", "budgets", "cap")
+    fields = mapping_of("", content, known, ("version", "dataset"))
     if fields["version"] != 1 or isinstance(fields["version"], bool):
         raise ParameterError(f"policy version must be 1, got {fields['version']!r}")
     protects = fields.get("protects", "row")
@@ -196,6 +202,7 @@ def _policy(content: Any) -> Policy:
         tables={name: _table(name, content) for name, content in tables.items()},
         budgets={name: _budget(f"budgets.{name}", content) for name, content in budgets.items()},
         cap=None if fields.get("cap") is None else _budget("cap", fields["cap"]),
+        least_epsilon=positive_of("least_epsilon", fields.get("least_epsilon")) or LEAST_EPSILON,
     )
 
 

@@ -44,6 +44,9 @@ budgets:
 
 # What all analysts together may spend.
 # cap: {epsilon: 3.0, delta: 1e-6}
+
+# What a question asks for at least; a smaller epsilon is refused.
+# least_epsilon: 1e-6
 """
 _HINTS = {
     "integer": "bounds: [0, 100] to allow sums; domain: [1, 2, 3] to allow groups",

@@ -381,6 +381,31 @@ def test_questions_that_end_well_leave_no_files(ledger, path):
     assert lock_files(path) == []
 
 
+def test_opening_removes_what_tells_nothing_and_leaves_what_is_held_or_named(ledger, path):
+    mine = ledger.reserve("shop", "ann", pure(0.1), question="mine")
+    orphan = path.with_name(f"{path.name}-open-orphan")
+    orphan.touch()
+    other = path.with_name("other.ledger-open-1")
+    other.touch()
+    Ledger.open(path).close()
+    assert not orphan.exists()
+    assert other.exists()
+    assert len(lock_files(path)) == 2
+    assert outcome(mine) == "value"
+
+
+def test_a_link_leads_to_the_same_questions(ledger, path, tmp_path):
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "folder" / "link.ledger"
+    link.symlink_to(path)
+    mine = ledger.reserve("shop", "ann", pure(0.1), question="mine")
+    with Ledger.open(link) as linked:
+        assert not linked.account("shop", "ann").suspended
+        theirs = linked.reserve("shop", "ann", pure(0.1), question="theirs")
+        assert outcome(mine) == "value"
+        assert outcome(theirs) == "value"
+
+
 def test_where_there_are_no_locks_what_others_have_open_counts_as_failed(ledger, path, monkeypatch):
     """In doubt an account is closed, not open."""
     monkeypatch.setattr(alive_module, "flock", None)
