@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from sordino.core import (
     Distance,
     ParameterError,
-    PrivateDataError,
     UnsupportedError,
     add_remove_row,
     checked_distance,
 )
-from sordino.core.parameters import positive, whole
+from sordino.core.parameters import exact, positive, whole
+from sordino.sensitivity.grid import bound_in_steps, in_steps
 from sordino.sensitivity.smooth_bound import SmoothBound
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,10 @@ Floats = NDArray[np.float64]
 _BLOCK_CELLS = 1 << 23
 _CACHE_CELLS = 1 << 16
 _MOST_STEPS = 1 << 26
+_EXACT_TERMS = 1 << 21
+_LARGEST_BOUND = 1 << 31  # in steps of a grid
 _SMALLEST_BOUND = 1e-250
+_LARGEST_WHOLE = 1 << 53
 # Relative rounding of exp and of one product, generously; `SmoothBound` says how it is paid for.
 _ROUND_UP = 1 + 2.0**-44
 
@@ -63,8 +67,8 @@ class Profile:
     @classmethod
     def constant(cls, bound: float, *, distance: Distance | None = None) -> Profile:
         """The global sensitivity at every distance."""
-        bound = _checked_bound(positive("bound", bound))
-        return cls(1, bound, 0, lambda start, stop: np.empty((1, 0)), distance=distance)
+        positive("bound", bound)
+        return cls(1, _checked_bound(bound), 0, lambda start, stop: np.empty((1, 0)), distance=distance)
 
     @classmethod
     def from_table(cls, table: ArrayLike, *, bound: float, distance: Distance | None = None) -> Profile:
@@ -138,22 +142,22 @@ class Profile:
         return self._spread(column)
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
-        """(t, δ(t … t+k)) over all steps below the bound, memory bounded; ends where every row is at the bound."""
+        """(t, δ(t … t+k)) over all steps below the bound, memory bounded; from their end on every row is at the bound.
+
+        They end where that is so, or after 2²⁶ steps: from that public horizon on δ is taken as the bound, which is
+        admissible (see `until`).
+        """
         # a table is there already; a function may reach its bound after a few steps
+        end = _MOST_STEPS if self.length is None else min(self.length, _MOST_STEPS)
         start, width = 0, 4 if self.length is None else 2 * self.length
-        while self.length is None or start < self.length:
+        while start < end:
             width = max(1, min(2 * width, _BLOCK_CELLS // self.rows))
-            stop = start + width if self.length is None else min(start + width, self.length)
+            stop = min(start + width, end)
             block = self.values(start, stop)
             yield start, block
             if self.length is None and bool(np.all(block[:, -1] >= self.bound)):
                 return
             start = stop
-            if start > _MOST_STEPS:
-                raise UnsupportedError(
-                    f"the profile does not reach its bound within {_MOST_STEPS} steps: "
-                    "set it to the bound from a public horizon on, with .until(horizon)"
-                )
 
     def smooth(self, beta: float) -> Any:
         """max over t of e^(−βt) δ(t), rounded up: a float for one row, an array over candidates otherwise.
@@ -164,7 +168,8 @@ class Profile:
         beta = positive("beta", beta)
         if math.isinf(self.bound):
             raise UnsupportedError("smooth() needs a finite bound: give bound= or .capped(bound)")
-        horizon = math.ceil((700 + max(0.0, math.log(self.bound))) / beta)
+        # neither e^(-beta·horizon) nor its product with the bound leaves the range of normal doubles
+        horizon = _whole_steps((700 + min(0.0, math.log(self.bound))) / beta)
         limit = horizon if self.length is None else min(self.length, horizon)
         best = np.full(self.rows, math.exp(-beta * limit) * self.bound if limit else self.bound)
         start, width = 0, 4
@@ -179,9 +184,21 @@ class Profile:
     def smooth_bound(self, distance: Distance | None = None) -> SmoothBound:
         """The smooth bound of a number (the largest over candidates if there are several)."""
         return SmoothBound(
-            function=lambda beta: float(np.max(self.smooth(beta))),
-            distance=distance or self.distance or add_remove_row(),
+            function=lambda beta: float(np.max(self.smooth(beta))), distance=self.measured_in(distance)
         )
+
+    def measured_in(self, distance: Distance | None) -> Distance:
+        """The distance that t counts: the profile's own, or the given one where it states none.
+
+        A profile that holds for one kind of change says nothing about another, so another one is refused.
+        """
+        given = None if distance is None else checked_distance(distance)
+        if self.distance is not None and given is not None and given != self.distance:
+            raise ParameterError(
+                f"this profile counts {self.distance}, got distance {given}: leave distance= out, or give a profile "
+                "for that distance"
+            )
+        return self.distance or given or add_remove_row()
 
     def gap(self) -> Any:
         """Σ over t of (bound − δ(t)), what shifted dampening subtracts: one number per candidate (or one)."""
@@ -198,16 +215,18 @@ class Profile:
             raise UnsupportedError("the gap needs a finite bound: give bound= or .capped(bound)")
         if self.closed_gap is not None:
             return self.closed_gap(step)
-        bound = math.ceil(self.bound * (1 / step))
+        bound = bound_in_steps(self.bound, step)
+        if bound > _LARGEST_BOUND:
+            raise ParameterError(f"step must be at least 2^-31 of the bound {self.bound:g}, got {step!r}")
         gap = np.zeros(self.rows, dtype=np.int64)
         for _, block in self.blocks():
             for rows in _slices_that_fit_a_cache(block.shape):
-                steps = block[rows] * (1 / step)
-                # whole numbers below 2^31, at most 2^23 of them: their sum is exact in floating point too, in any order
-                total = np.ceil(steps, out=steps) @ np.ones(block.shape[1])
-                gap[rows] += bound * block.shape[1] - total.astype(np.int64)
-            if (gap > 1 << 60).any():
-                raise PrivateDataError("the gap of the profile is too long for the grid: give a larger step=")
+                steps = in_steps(block[rows], step)
+                for start in range(0, block.shape[1], _EXACT_TERMS):
+                    part = steps[:, start : start + _EXACT_TERMS]
+                    # whole numbers up to 2^31, at most 2^21 of them: the sum is exact in floating point, in any order
+                    total = part @ np.ones(part.shape[1])
+                    gap[rows] += bound * part.shape[1] - total.astype(np.int64)
         return gap
 
     # -- combination -------------------------------------------------------------------------------------------
@@ -321,6 +340,11 @@ def _slices_that_fit_a_cache(shape: tuple[int, ...]) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, shape[0], rows))
 
 
+def _whole_steps(steps: float) -> int:
+    """⌈steps⌉, at most 2⁶²."""
+    return math.ceil(min(steps, 2.0**62))
+
+
 def _slices(array: Floats) -> Callable[[int, int], Floats]:
     return lambda start, stop: array[:, start:stop]
 
@@ -330,7 +354,13 @@ def _checked_bound(bound: float) -> float:
         return math.inf
     if positive("bound", bound) < _SMALLEST_BOUND:
         raise ParameterError(f"bound must be at least {_SMALLEST_BOUND:g}, got {bound!r}")
-    return float(bound)
+    return _rounded_up(exact("bound", bound))
+
+
+def _rounded_up(value: Fraction | int) -> float:
+    """The least double that is not below an exact number within their range."""
+    rounded = float(value)
+    return math.nextafter(rounded, math.inf) if rounded < value else rounded
 
 
 def _checked_table(table: ArrayLike, bound: float) -> tuple[Floats, float]:
@@ -341,7 +371,11 @@ def _checked_table(table: ArrayLike, bound: float) -> tuple[Floats, float]:
         raise ParameterError("a profile table must have rows of one length") from None
     if array.size and array.dtype.kind not in "iuf":
         raise ParameterError("a profile table must be a numeric array (T,) or (candidates, T)")
+    whole = array if array.dtype.kind in "iu" and array.size and array.max() > _LARGEST_WHOLE else None
     array = array.astype(np.float64)
+    if whole is not None:
+        for place in zip(*np.nonzero(whole > _LARGEST_WHOLE), strict=True):
+            array[place] = _rounded_up(int(whole[place]))
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[0] == 0):
         raise ParameterError(f"a profile table must have shape (T,) or (candidates, T), got {array.shape}")
     array = array[None, :] if array.ndim == 1 else array
