@@ -13,6 +13,7 @@ import sordino as sd
 from sordino.audit import LogLaw, ProfileCheck, Proof, check_profile, prove
 from sordino.audit.zoo.universes import Counts, add_or_remove, counts_of, counts_up_to, replace_one
 from sordino.cli.showcase.graph import SmallGraph
+from sordino.mechanisms.selection import stated_law
 from sordino.stats import order_statistic_bound
 
 _EPSILON = 1.0
@@ -87,6 +88,11 @@ def checks(*, quick: bool) -> Iterator[Check | ProfileClaim]:
     yield from _numbers(3 if quick else 5)
 
 
+def _selection_law(scores: Any, **options: Any) -> LogLaw:
+    stated = stated_law(scores, **options)
+    return LogLaw(stated.log_probabilities, error=stated.error)
+
+
 def _votes(voters: int) -> Iterator[Check]:
     """Scores are counts of three candidates."""
     replaced = Universe(
@@ -101,7 +107,7 @@ def _votes(voters: int) -> Iterator[Check]:
 
     def counts(**options: Any) -> Law:
         given = {"profile": 1.0, "epsilon": _EPSILON} | options
-        return lambda votes: LogLaw(sd.selection_law(votes, log=True, **given))
+        return lambda votes: _selection_law(votes, **given)
 
     def winner(noise: str) -> Law:
         def law(votes: Counts) -> LogLaw:
@@ -112,7 +118,7 @@ def _votes(voters: int) -> Iterator[Check]:
             profile = sd.Profile.from_table(table, bound=1.0, distance=sd.replace_row())
             utility = np.eye(3)[best]
             given: dict[str, Any] = {"profile": profile, "epsilon": _EPSILON, "noise": noise}
-            return LogLaw(sd.selection_law(utility, log=True, mechanism="smooth_noisy_max", **given))
+            return _selection_law(utility, mechanism="smooth_noisy_max", **given)
 
         return law
 
@@ -161,7 +167,7 @@ class _Graphs:
                 "profile": graph.ego_betweenness_profile(),
                 "epsilon": _EPSILON,
             } | options
-            return LogLaw(sd.selection_law(graph.ego_betweenness(), log=True, **given))
+            return _selection_law(graph.ego_betweenness(), **given)
 
         return law
 
@@ -213,7 +219,7 @@ def _records(records: int) -> Iterator[Check]:
         def law(values: Record) -> LogLaw:
             scores, profile = sd.percentile_question(values, 50, bounds=(0, top))
             asked: dict[str, Any] = {"profile": profile, "epsilon": _EPSILON, "mechanism": mechanism}
-            return LogLaw(sd.selection_law(scores, log=True, **asked))
+            return _selection_law(scores, **asked)
 
         return law
 

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import ParameterError, Release, UnsupportedError, replace_row
+from sordino.core import ParameterError, PrivateDataError, Release, replace_row
 from sordino.core.parameters import as_written
 from sordino.core.parameters import bounds as checked_bounds
 from sordino.mechanisms.selection import select
 from sordino.sensitivity import Profile
+from sordino.sensitivity.grid import power_below
 from sordino.stats.column import bounded_column
 
 Floats = NDArray[np.float64]
 
-_MOST_CELLS = 1 << 31
+_MOST_CELLS = 1 << 31  # whatever the values, 46 340 records stay below it
 _RESOLUTION_BITS = 30
+_WIDTHS = (1e-250, 1e300)
 
 
 def select_record_at_percentile(
@@ -34,8 +36,12 @@ def select_record_at_percentile(
 ) -> Release:
     """Release the position of a record whose value is near the p-th percentile.
 
-    **Guarantee**: ε-DP for one record's value replaced; the number of records and their order are public.
-    ``options`` go to `sordino.select` (sampler, direction, noise, …).
+    **Guarantee**: ε-DP for one record's value replaced; the number of records and their order are public. The profile
+    is that of this distance, so another ``distance`` is refused, and so is ``monotone`` (a replaced record moves
+    scores both ways).
+    ``options`` go to `sordino.select` (sampler, direction, noise, …). shifted_dampening reads the profile of every
+    distinct value at every distance, and refuses data for which that is too much (`PrivateDataError`; never up to
+    46 340 records).
     """
     if "profile" in options:
         raise ParameterError(
@@ -43,7 +49,7 @@ def select_record_at_percentile(
         )
     scores, profile = percentile_question(values, p, bounds=bounds, clip=clip)
     if mechanism == "shifted_dampening" and profile.rows * len(scores) > _MOST_CELLS:
-        raise UnsupportedError(
+        raise PrivateDataError(
             "shifted_dampening sums the whole profile of every distinct value, too much for so many values: "
             "use local_dampening, or round the values to a public grid first"
         )
@@ -55,7 +61,11 @@ def percentile_question(
 ) -> tuple[Floats, Profile]:
     """The scores u_r = −|x_(k) − x_r| and their exact profile, for `select`, `selection_law` and `compare`."""
     low, high = checked_bounds(bounds)
-    step = 2.0 ** (math.floor(math.log2(high - low)) - _RESOLUTION_BITS)
+    if not _WIDTHS[0] <= high - low <= _WIDTHS[1]:
+        raise ParameterError(
+            f"bounds must be between {_WIDTHS[0]:g} and {_WIDTHS[1]:g} apart, got ({low:g}, {high:g})"
+        )
+    step = math.ldexp(power_below(high - low), -_RESOLUTION_BITS)
     # On a public grid of 2^-30 of the width, every difference below is exact.
     width = math.ceil((high - low) / step) * step
     column = np.floor((bounded_column(values, bounds=(low, high), clip=clip) - low) / step) * step

@@ -14,7 +14,7 @@ from sordino.mechanisms.selection import compare, error_quantile, expected_error
 from sordino.mechanisms.selection.local_dampening import dampened_scores
 from sordino.mechanisms.selection.question import question
 from sordino.mechanisms.selection.shifted_dampening import shifted_scores
-from sordino.mechanisms.selection.single_winner import log_losers
+from sordino.mechanisms.selection.single_winner import log_losers_and_winner
 from sordino.mechanisms.selection.smooth_noisy_max import laplace_recipe, polynomial_recipe
 from sordino.sensitivity import Profile
 from tests.oracles import densities, selection_laws
@@ -169,7 +169,9 @@ def test_the_best_polynomial_exponents_are_those_of_the_analysis():
 def test_single_winner_follows_the_recursion(epsilon, candidates):
     p = np.exp(epsilon) / (np.exp(epsilon) + candidates - 1)
     for margin in range(40):
-        assert np.exp(log_losers(epsilon, candidates, margin)) == pytest.approx(1 - p, rel=1e-9)
+        losers, winner = log_losers_and_winner(Fraction(epsilon), candidates, margin)
+        assert np.exp(losers) == pytest.approx(1 - p, rel=1e-9)
+        assert np.exp(winner) == pytest.approx(p, rel=1e-9)
         p = 1 - max(np.exp(-epsilon) * (1 - p), 1 - np.exp(epsilon) * p)
 
 

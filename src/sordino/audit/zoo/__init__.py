@@ -8,6 +8,7 @@ from sordino.audit.zoo.composition import (
 from sordino.audit.zoo.floating_point import FLOATING_POINT_ATTACK, FLOATING_POINT_SUPPORT
 from sordino.audit.zoo.local_dampening import ADMISSIBILITY_AS_PRINTED, PERCENTILE_CANDIDATES, TREE_STOP
 from sordino.audit.zoo.local_sensitivity import LOCAL_SENSITIVITY_MEDIAN
+from sordino.audit.zoo.machine_words import WRAPPED_DAMPENING
 from sordino.audit.zoo.overlooked import (
     HIDDEN_OUTSIDE_THE_WINDOW,
     LOST_DIGITS,
@@ -48,6 +49,7 @@ def specimens() -> tuple[Specimen, ...]:
         ADMISSIBILITY_AS_PRINTED,
         PERCENTILE_CANDIDATES,
         TREE_STOP,
+        WRAPPED_DAMPENING,
         FLOATING_POINT_SUPPORT,
         FLOATING_POINT_ATTACK,
         NOISY_MAXIMUM_VALUE,

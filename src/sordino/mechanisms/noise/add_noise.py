@@ -89,7 +89,7 @@ def add_noise(
     name or a Noise: student_t, cauchy (pure, any bound), laplace (pure for a constant bound, else needs
     ``delta``), lln (``delta``), gaussian (``delta``, constant bound), discrete_laplace and discrete_gaussian
     (constant bound; the value is a multiple of ``step``). ``beta`` defaults to the noise's own choice from ε
-    and δ. ``distance`` is what neighbours differ by; a bound that knows its own keeps it.
+    and δ. ``distance`` is what neighbours differ by; where the bound states its own, another one is refused.
 
     **Guarantee**: that of the noise (its class states the theorem), for the distance of the bound.
     **Requires**: the bound holds for the value: |f(x) - f(y)| <= S(x) and S(x) <= e^β·S(y) for all

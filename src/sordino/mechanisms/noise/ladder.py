@@ -16,8 +16,6 @@ from sordino.core import (
     Release,
     Secret,
     UnsupportedError,
-    add_remove_row,
-    checked_distance,
 )
 from sordino.core.parameters import choice, exact, positive, whole
 from sordino.mechanisms.noise.rungs import LadderLaw, Rungs
@@ -66,8 +64,7 @@ def add_ladder_noise(
     post-processing.
     """
     profile = _as_profile(profile)
-    if distance is not None:
-        checked_distance(distance)
+    where = profile.measured_in(distance)
     law = ladder_law(value, profile, epsilon=epsilon, variant=variant, beta=beta, step=step)
     released = law.draw() * law.step
     theorem = (
@@ -75,7 +72,7 @@ def add_ladder_noise(
         if variant == "zhang"
         else "ladder over a smooth profile: rungs move by 1, the total by e^β"
     )
-    guarantee = Guarantee(distance or profile.distance or add_remove_row(), theorem, epsilon=float(epsilon))
+    guarantee = Guarantee(where, theorem, epsilon=float(epsilon))
     details = {
         "exact": law.value,
         "sensitivity": float(profile.at(0)),

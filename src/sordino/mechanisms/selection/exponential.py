@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
+from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.sampling.choice import ExponentialChoice
 
 
@@ -33,11 +34,10 @@ class Exponential:
     zcdp_factor = 1 / 8
 
     @staticmethod
-    def log_law(scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
-        """ln P(r) for every candidate."""
+    def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:
+        """ln P(r) for every candidate, with its error."""
         exponents = log_weights(scores.values, rate)
-        log_law: NDArray[np.float64] = exponents - np.log(np.exp(exponents).sum())
-        return log_law
+        return rounded_law(exponents - np.log(np.exp(exponents).sum()))
 
     @staticmethod
     def draw(scores: GridScores, rate: Fraction) -> int:
@@ -46,6 +46,7 @@ class Exponential:
 
 
 def log_weights(values: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64]:
-    """rate·(score − top): 0 for the best candidate, negative for the others."""
-    weights: NDArray[np.float64] = (values - values.max()) * float(rate)
+    """rate·(score − top): 0 for the best candidate, negative for the others, −∞ where doubles end."""
+    with np.errstate(over="ignore"):
+        weights: NDArray[np.float64] = (values - values.max()) * float(rate)
     return weights

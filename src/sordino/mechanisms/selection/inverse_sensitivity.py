@@ -5,10 +5,12 @@ The winner itself scores the number of changes that it certainly survives: the c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import UnsupportedError
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import (
     GridScores,
@@ -18,9 +20,13 @@ from sordino.mechanisms.selection.scores import (
     sensitivity_on_grid,
 )
 
-_MOST_CELLS = 1 << 26
+_Blocks = Iterable[tuple[int, NDArray[np.int64]]]
+
+# Partial sums of a profile up to so many cells are kept; of a larger one they are summed anew for every part.
+_KEPT_CELLS = 1 << 26
 _NOBODY = np.iinfo(np.int64).min
 _CHUNK_CELLS = 1 << 20
+_LARGE_CHUNK_CELLS = 1 << 23
 
 
 def inverse_scores(question: Question) -> GridScores:
@@ -49,7 +55,8 @@ def inverse_scores(question: Question) -> GridScores:
     sums = _partial_sums(question, step)
     first, leader = _leaders(scores, groups)
     present = groups[leader]
-    chunk = max(1, _CHUNK_CELLS // len(present))
+    cells = _CHUNK_CELLS if isinstance(sums, list) else _LARGE_CHUNK_CELLS
+    chunk = max(1, cells // len(present))
     changes = np.empty(len(scores), dtype=np.int64)
     for start in range(0, len(scores), chunk):
         rows = np.arange(start, min(start + chunk, len(scores)))
@@ -76,37 +83,63 @@ def _leaders(
     return best, order[starts]
 
 
-def _partial_sums(question: Question, step: float) -> NDArray[np.int64]:
-    """b(0), b(1), …, b(T) for every row."""
-    blocks, cells = [np.zeros((question.profile.rows, 1), dtype=np.int64)], 0
-    for _, block in question.profile.blocks():
-        cells += block.size
-        if cells > _MOST_CELLS:
-            raise UnsupportedError(
-                f"inverse_sensitivity holds the whole profile in memory, at most {_MOST_CELLS} cells: shorten it with "
-                ".until(horizon), or count the changes yourself and give changes="
-            )
-        blocks.append(sensitivity_on_grid(block, step))
-    return np.cumsum(np.concatenate(blocks, axis=1), axis=1)
+@dataclass(frozen=True, slots=True)
+class _SummedAnew:
+    """The partial sums of a profile that is too large to keep, block by block, as often as asked."""
+
+    question: Question
+    step: float
+
+    def __iter__(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        reached = np.zeros(self.question.profile.rows, dtype=np.int64)
+        for start, block in self.question.profile.blocks():
+            sums = reached[:, None] + np.cumsum(sensitivity_on_grid(block, self.step), axis=1)
+            yield start, sums
+            reached = sums[:, -1]
+
+
+def _partial_sums(question: Question, step: float) -> _Blocks:
+    """(t, b(t+1), b(t+2), …) for every row, in blocks: as a list where it is short enough."""
+    anew = _SummedAnew(question, step)
+    kept, cells = [], 0
+    for start, sums in anew:
+        cells += sums.size
+        if cells > _KEPT_CELLS:
+            return anew
+        kept.append((start, sums))
+    return kept
 
 
 def _steps_to_close(
-    lead: NDArray[np.int64],
-    sums: NDArray[np.int64],
-    rows: NDArray[np.intp],
-    rivals: NDArray[np.intp],
-    bound: int,
+    lead: NDArray[np.int64], blocks: _Blocks, rows: NDArray[np.intp], rivals: NDArray[np.intp], bound: int
 ) -> NDArray[np.int64]:
     """min{t : b_r(t) + b_s(t) ≥ lead} for every candidate (axis 0) against every rival group (axis 1)."""
-    last = sums.shape[1] - 1
-    low = np.zeros(lead.shape, dtype=np.int64)
-    high = np.full(lead.shape, last, dtype=np.int64)
-    mine, theirs = np.broadcast_to(rows[:, None], lead.shape), np.broadcast_to(rivals[None, :], lead.shape)
+    steps = np.zeros(lead.size, dtype=np.int64)
+    goal = lead.ravel()
+    mine, theirs = np.repeat(rows, len(rivals)), np.tile(rivals, len(rows))
+    pending = np.flatnonzero(goal)
+    passed, reached = 0, np.zeros(lead.size, dtype=np.int64)
+    for start, sums in blocks:
+        if not len(pending):
+            break
+        reached[pending] = sums[mine[pending], -1] + sums[theirs[pending], -1]
+        inside = reached[pending] >= goal[pending]
+        here = pending[inside]
+        steps[here] = start + 1 + _first_enough(sums, mine[here], theirs[here], goal[here])
+        pending, passed = pending[~inside], start + sums.shape[1]
+    steps[pending] = passed - (reached[pending] - goal[pending]) // (2 * bound)
+    return steps.reshape(lead.shape)
+
+
+def _first_enough(
+    sums: NDArray[np.int64], mine: NDArray[np.intp], theirs: NDArray[np.intp], goal: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The first column where two rows together reach the goal, which the last one does."""
+    low = np.zeros(len(goal), dtype=np.int64)
+    high = np.full(len(goal), sums.shape[1] - 1, dtype=np.int64)
     while (low < high).any():
         middle = (low + high) // 2
-        enough = sums[mine, middle] + sums[theirs, middle] >= lead
+        enough = sums[mine, middle] + sums[theirs, middle] >= goal
         high = np.where(enough, middle, high)
         low = np.where(enough, low, np.minimum(middle + 1, high))
-    short = lead - sums[mine, low] - sums[theirs, low]
-    steps: NDArray[np.int64] = low + np.maximum(0, -(-short // (2 * bound)))
-    return steps
+    return low

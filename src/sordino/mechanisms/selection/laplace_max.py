@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sordino.mechanisms.selection import noisy_max_law
 from sordino.mechanisms.selection.exponential import log_weights
+from sordino.mechanisms.selection.noisy_max_law import noisy_max_law
 from sordino.mechanisms.selection.scores import GridScores
+from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.sampling.race import race
 from sordino.sampling.shapes import Laplace
 
@@ -22,9 +20,9 @@ class LaplaceMax:
     zcdp_factor = 1 / 2
 
     @staticmethod
-    def log_law(scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
-        """ln P(r) for every candidate."""
-        return noisy_max_law.log_law(Laplace(), log_weights(scores.values, rate))
+    def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:
+        """ln P(r) for every candidate, with its error."""
+        return noisy_max_law(Laplace(), log_weights(scores.values, rate))
 
     @staticmethod
     def draw(scores: GridScores, rate: Fraction) -> int:

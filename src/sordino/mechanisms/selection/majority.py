@@ -34,6 +34,8 @@ def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute
     broken by a fair draw: exact whole numbers, all groups at once.
     """
     choice("mechanism", mechanism, MAJORITY_MECHANISMS)
+    if counts.shape[1] == 1:  # the one label, whatever the rows
+        return np.zeros(len(counts), dtype=np.int64)
     if mechanism == "permute_and_flip":
         noisy = counts + geometric(epsilon, counts.size).reshape(counts.shape)
         return _fair_largest(noisy)
@@ -49,6 +51,8 @@ def majority_law(
 ) -> NDArray[np.float64]:
     """ln P(label) for one group."""
     choice("mechanism", mechanism, MAJORITY_MECHANISMS)
+    if len(counts) == 1:
+        return np.zeros(1)
     if mechanism not in _ORDERED:
         return selection_law(log=True, **_question(counts, epsilon, mechanism))
     law = np.zeros(len(counts))
@@ -85,11 +89,16 @@ def _question(counts: Counts, epsilon: Fraction, mechanism: str) -> dict[str, An
     """The arguments of `select` for one group, whose labels stand in the order that breaks ties."""
     asked: dict[str, Any] = {"mechanism": mechanism, "epsilon": epsilon}
     if mechanism not in _ORDERED:
-        return asked | {"scores": counts, "profile": 1.0, "monotone": True}
+        return asked | {"scores": counts, "profile": 1.0, "monotone": True, "step": 1.0}
     winner, margin = majority_margin(counts)
     utilities = (np.arange(len(counts)) == winner).astype(np.float64)
-    asked |= {"scores": utilities, "profile": Profile.from_table(np.zeros(margin), bound=1.0)}
+    asked |= {"scores": utilities, "profile": _zero_until(margin)}
     return asked | ({"noise": "winner"} if mechanism == "smooth_noisy_max" else {})
+
+
+def _zero_until(margin: int) -> Profile:
+    """0 for so many changes and 1 from then on, without a table of that many zeros."""
+    return Profile(1, 1.0, margin, lambda start, stop: np.zeros((1, stop - start)))
 
 
 def _random_order(size: int) -> NDArray[np.intp]:

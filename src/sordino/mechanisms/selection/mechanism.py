@@ -16,6 +16,7 @@ from sordino.mechanisms.selection.exponential import Exponential
 from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import GridScores
+from sordino.mechanisms.selection.stated_law import StatedLaw
 
 
 class Selection(Protocol):
@@ -24,6 +25,9 @@ class Selection(Protocol):
     @property
     def guarantee(self) -> Guarantee:
         """What a draw costs."""
+
+    def stated_law(self) -> StatedLaw:
+        """ln P(r) of the draw, for every candidate, with its error."""
 
     def log_law(self) -> NDArray[np.float64]:
         """ln P(r) of the draw, for every candidate."""
@@ -39,8 +43,8 @@ class Sampler(Protocol):
     theorem: str
     zcdp_factor: float
 
-    def log_law(self, scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
-        """ln P(r) for every candidate."""
+    def stated_law(self, scores: GridScores, rate: Fraction) -> StatedLaw:
+        """ln P(r) for every candidate, with its error."""
 
     def draw(self, scores: GridScores, rate: Fraction) -> int:
         """One candidate."""
@@ -58,9 +62,13 @@ class ScoreSelection:
     rate: Fraction
     guarantee: Guarantee
 
+    def stated_law(self) -> StatedLaw:
+        """ln P(r) of the draw, with its error."""
+        return self.sampler.stated_law(self.scores, self.rate)
+
     def log_law(self) -> NDArray[np.float64]:
         """ln P(r) of the draw."""
-        return self.sampler.log_law(self.scores, self.rate)
+        return self.stated_law().log_probabilities
 
     def draw(self) -> int:
         """One candidate."""

@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
     student_t; for 0/1 utilities also certified and winner). ``step``: the public grid of the scores.
     ``changes``: for inverse_sensitivity, how many changes make each candidate the winner (for the winner: minus the
     number of changes that it survives).
-    ``distance``: what neighbours differ in, if the profile does not say.
+    ``distance``: what neighbours differ in, if the profile does not say; another than the profile's own is refused.
     """
 
     profile: Required[Profile | float]

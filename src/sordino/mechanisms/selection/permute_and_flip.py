@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sordino.mechanisms.selection.exponential import log_weights
 from sordino.mechanisms.selection.scores import GridScores
+from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.sampling.choice import FlipChoice
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -17,6 +18,7 @@ _EXACT_DEGREE = 96
 # Below this bias a series of 18 terms in p·y replaces one logarithm per node: 0.125^19 is below 1e-17.
 _SMALL = 0.125
 _TERMS = 18
+_QUADRATURE_ERROR = 1e-11
 
 
 class PermuteAndFlip:
@@ -35,8 +37,8 @@ class PermuteAndFlip:
     zcdp_factor = 1 / 2
 
     @staticmethod
-    def log_law(scores: GridScores, rate: Fraction) -> NDArray[np.float64]:
-        """ln P(r) for every candidate."""
+    def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:
+        """ln P(r) for every candidate, with its error."""
         distinct, inverse, counts = np.unique(scores.values, return_inverse=True, return_counts=True)
         exponents = log_weights(distinct, rate)
         biases = np.exp(exponents)
@@ -48,7 +50,7 @@ class PermuteAndFlip:
         )
         # What quadrature leaves of the total mass (about 1e-13) is spread evenly.
         log_share -= np.log(counts @ np.exp(log_share))
-        return np.asarray(log_share[inverse])
+        return rounded_law(log_share[inverse], besides=_QUADRATURE_ERROR)
 
     @staticmethod
     def draw(scores: GridScores, rate: Fraction) -> int:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row, checked_distance
+from sordino.core import Distance, ParameterError, PrivateDataError
 from sordino.core.parameters import choice, exact, flag, positive, probability
 from sordino.mechanisms.column import as_floats
 from sordino.sensitivity import Profile
 
 SAMPLERS = ("exponential", "permute_and_flip")
 DIRECTIONS = ("plus", "minus")
+_LARGEST_WHOLE = 2.0**53
+_MOST_CHANGES = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,13 @@ def question(
             )
         profile = Profile.constant(profile)
     flag("monotone", monotone)
-    if distance is not None:
-        checked_distance(distance)
+    where = profile.measured_in(distance)
     values = _checked_scores(scores)
     if profile.candidates is not None and profile.candidates != len(values):
         raise ParameterError(
             f"the profile is for {profile.candidates} candidates and there are {len(values)} scores: they must agree"
         )
     counts = None if changes is None else _checked_changes(changes, len(values))
-    where = distance or profile.distance or add_remove_row()
     if monotone and where.change == "replace":
         raise ParameterError(
             "monotone=True holds for rows added or removed only: a replaced row raises one score and lowers another"
@@ -97,6 +97,11 @@ def _checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
         raise ParameterError("scores are empty: there must be at least one candidate")
     if not np.isfinite(values).all():
         raise PrivateDataError("scores must be finite: some are NaN or infinite")
+    if max(values.max(), -values.min()) >= _LARGEST_WHOLE and np.asarray(scores).dtype.kind in "iu":
+        raise PrivateDataError(
+            "whole scores from 2^53 on are not exact as doubles, and rounding could add to their sensitivity: subtract "
+            "a public number or divide by one first"
+        )
     return values
 
 
@@ -104,4 +109,6 @@ def _checked_changes(changes: ArrayLike, candidates: int) -> NDArray[np.int64]:
     counts = np.asarray(changes)
     if counts.shape != (candidates,) or counts.dtype.kind not in "iu":
         raise ParameterError(f"changes must be {candidates} whole numbers, one per candidate")
+    if int(counts.max()) > _MOST_CHANGES or int(counts.min()) < -_MOST_CHANGES:
+        raise PrivateDataError("changes must be at most 2^60 in either direction: some are more")
     return counts.astype(np.int64)

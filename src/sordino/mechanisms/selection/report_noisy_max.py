@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from sordino.core import CalibrationError
 from sordino.core.parameters import choice
 from sordino.mechanisms.selection.exponential import global_scores
 from sordino.mechanisms.selection.laplace_max import LaplaceMax
@@ -15,6 +17,7 @@ _SAMPLER_OF: dict[str, Sampler] = {
     "exponential": SAMPLERS["permute_and_flip"],
     "laplace": LaplaceMax(),
 }
+_SMALLEST_RATE = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +38,8 @@ class ReportNoisyMax:
         plain = ScoreMechanism(
             self.name, f"report noisy max, {noise} noise", global_scores, "exponential", own_sampler=True
         ).prepare(replace(question, noise=None))
+        if noise == "laplace" and plain.rate < _SMALLEST_RATE:
+            raise CalibrationError(
+                f"epsilon = {float(question.epsilon):g} is too small for Laplace noise on this grid"
+            )
         return replace(plain, sampler=_SAMPLER_OF[noise])

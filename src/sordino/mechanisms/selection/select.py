@@ -13,6 +13,7 @@ from sordino.mechanisms.selection.mechanism import Selection, chosen
 from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import Question, question
 from sordino.mechanisms.selection.registry import MECHANISMS
+from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.sampling.source import is_private
 
 DEFAULT_MECHANISM = "shifted_dampening"
@@ -47,6 +48,13 @@ def selection_law(
     """The probability with which `select` releases each candidate (or its logarithm)."""
     log_law = _prepared(scores, mechanism, options)[1].log_law()
     return log_law if log else np.exp(log_law)
+
+
+def stated_law(
+    scores: ArrayLike, *, mechanism: str = DEFAULT_MECHANISM, **options: Unpack[Options]
+) -> StatedLaw:
+    """What `selection_law` gives as logarithms, with how far each may be off: what a proof should compare."""
+    return _prepared(scores, mechanism, options)[1].stated_law()
 
 
 def expected_error(

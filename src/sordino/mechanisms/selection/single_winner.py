@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from flint import arb, fmpq
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 
 from sordino.core import Guarantee, ParameterError, PrivateDataError
 from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.sampling.refined_uniform import RefinedUniform, precision
 from sordino.sampling.source import random_below
+
+_ENOUGH_BITS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class SingleWinner:
     by at most e^ε; neighbours with different winners both have m = 0, where winner : loser is e^ε : 1.
     **Requires**: m moves by at most 1 per change, and is 0 wherever one change can bring another winner.
     **Source**: ours; no law of (winner, m) that treats the losers alike has a larger P_m for any m.
-    **Numerics**: the recursion has the closed form of `log_losers`; the draw compares refined bits with balls.
+    **Numerics**: the recursion has the closed form of `_losers`, whose turning point balls decide; the draw compares
+    refined bits with balls.
     """
 
     winner: int
@@ -36,13 +41,16 @@ class SingleWinner:
     epsilon: Fraction
     guarantee: Guarantee
 
+    def stated_law(self) -> StatedLaw:
+        """ln P(r) for every candidate, with its error."""
+        losers, winner = log_losers_and_winner(self.epsilon, self.candidates, self.margin)
+        law = np.full(self.candidates, losers - math.log(max(1, self.candidates - 1)))
+        law[self.winner] = winner
+        return rounded_law(law)
+
     def log_law(self) -> NDArray[np.float64]:
         """ln P(r) for every candidate."""
-        losers = log_losers(float(self.epsilon), self.candidates, self.margin)
-        each = losers - math.log(max(1, self.candidates - 1))
-        law = np.full(self.candidates, each)
-        law[self.winner] = math.log1p(-math.exp(losers)) if self.candidates > 1 else 0.0
-        return law
+        return self.stated_law().log_probabilities
 
     def draw(self) -> int:
         """One candidate."""
@@ -51,7 +59,7 @@ class SingleWinner:
         uniform = RefinedUniform()
         while True:
             with precision(uniform.bits + 64):
-                losers = self._ball()
+                losers = _losers(self.epsilon, self.candidates, self.margin)
                 if uniform.lower() >= losers:
                     return self.winner
                 if uniform.upper() <= losers:
@@ -59,39 +67,75 @@ class SingleWinner:
                     return loser + (loser >= self.winner)
             uniform.refine()
 
-    def _ball(self) -> arb:
-        """1 − P_m as a ball."""
-        growth = arb(fmpq(self.epsilon.numerator, self.epsilon.denominator)).exp()
-        start = growth / (growth + self.candidates - 1)
-        turn = turning_point(float(self.epsilon), self.candidates)
-        if self.margin <= turn:
-            return 1 - growth**self.margin * start
-        return (1 - growth**turn * start) / growth ** (self.margin - turn)
+
+def log_losers_and_winner(epsilon: Fraction, candidates: int, margin: int) -> tuple[float, float]:
+    """ln(1 − P_m) and ln P_m."""
+    if candidates == 1:
+        return -math.inf, 0.0
+    bits = 128
+    while True:
+        with precision(bits):
+            losers = _losers(epsilon, candidates, margin)
+            logs = losers.log(), (-losers).log1p()
+            if min(log.rel_accuracy_bits() for log in logs) > _ENOUGH_BITS:
+                return float(logs[0].mid()), float(logs[1].mid())
+        bits *= 2
 
 
-def turning_point(epsilon: float, candidates: int) -> int:
+def _losers(epsilon: Fraction, candidates: int, margin: int) -> arb:
+    """1 − P_m as a ball: 1 − e^(εm) P_0 up to the turning point, and from there on e^(−ε) of it per step."""
+    turn = turning_point(epsilon, candidates)
+    growth = _growth(epsilon)
+    total = growth + (candidates - 1)
+    reached = min(margin, turn)
+    rest = (candidates - 1) / total if reached == 0 else 1 - growth ** (reached + 1) / total
+    return rest / growth ** (margin - reached)
+
+
+@lru_cache(maxsize=1024)
+def turning_point(epsilon: Fraction, candidates: int) -> int:
     """The first m with P_m = e^(εm) P_0 ≥ 1/(1 + e^ε), from which on 1 − P shrinks by e^(−ε) per step.
 
-    A value off by one through rounding can only occur where both branches of the recursion agree up to rounding.
+    The two sides are never equal: that would make e^ε, with ε rational, a root of a polynomial.
     """
-    log_start = -math.log1p((candidates - 1) * math.exp(-epsilon))
-    log_goal = -epsilon - math.log1p(math.exp(-epsilon))
-    return max(0, math.ceil((log_goal - log_start) / epsilon))
+    rounded = float(epsilon)
+    log_start = -math.log1p((candidates - 1) * math.exp(-rounded))
+    log_goal = -rounded - math.log1p(math.exp(-rounded))
+    turn = max(0, math.ceil(Fraction(log_goal - log_start) / epsilon))
+    # floats put it nearly there, and further off only in units of an ε that is far below their resolution
+    low, high = -1, turn
+    step = 1
+    while not _has_turned(epsilon, candidates, high):
+        low, high, step = high, high + step, 2 * step
+    step = 1
+    while low < (start := high - step) and _has_turned(epsilon, candidates, start):
+        high, step = start, 2 * step
+    low = max(low, high - step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _has_turned(epsilon, candidates, middle):
+            high = middle
+        else:
+            low = middle
+    return high
 
 
-def log_losers(epsilon: float, candidates: int, margin: int) -> float:
-    """ln(1 − P_m)."""
-    if candidates == 1:
-        return -math.inf
-    log_start = -math.log1p((candidates - 1) * math.exp(-epsilon))
-    turn = turning_point(epsilon, candidates)
-    reached = min(margin, turn)
-    # 1 - e^(eps·m) P_0 without cancellation at m = 0
-    if reached == 0:
-        log_rest = math.log(candidates - 1) - epsilon + log_start
-    else:
-        log_rest = math.log(-math.expm1(epsilon * reached + log_start))
-    return log_rest - epsilon * (margin - reached)
+def _has_turned(epsilon: Fraction, candidates: int, margin: int) -> bool:
+    """Whether e^(ε(m+1))·(1 + e^ε) > e^ε + d − 1."""
+    bits = 64
+    while True:
+        with precision(bits):
+            growth = _growth(epsilon)
+            reached, needed = growth ** (margin + 1) * (1 + growth), growth + (candidates - 1)
+            if reached > needed:
+                return True
+            if reached < needed:
+                return False
+        bits *= 2
+
+
+def _growth(epsilon: Fraction) -> arb:
+    return arb(fmpq(epsilon.numerator, epsilon.denominator)).exp()
 
 
 def single_winner(question: Question) -> SingleWinner:

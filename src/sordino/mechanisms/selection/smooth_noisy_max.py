@@ -21,10 +21,14 @@ from scipy import optimize, special
 from sordino.core import CalibrationError, Guarantee, ParameterError
 from sordino.core.parameters import choice
 from sordino.mechanisms.noise.noise import padded, shortened
-from sordino.mechanisms.selection import noisy_max_law
+from sordino.mechanisms.selection.certified_noise import certified_recipe
+from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.mechanism import Selection
+from sordino.mechanisms.selection.noise_recipe import Recipe, checked_positive, unpadded
+from sordino.mechanisms.selection.noisy_max_law import noisy_max_law
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.single_winner import single_winner, winner_and_margin
+from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.sampling.race import race
 from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Polynomial, Shape, StudentT
 
@@ -32,6 +36,9 @@ _DOWN = 1 - 2.0**-40
 _UP = 1 + 2.0**-40
 _STUDENT_NU = 3
 _LLN_SIGMA = 0.5
+_LARGEST_SCALE = 1e300
+_SMALLEST_SCALE = Fraction(1e-290)  # the larger of a smooth bound and a constant is smooth
+_FARTHEST_MARGIN = 600.0  # in units of 1/beta: no noise is smaller, which keeps it within doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +50,19 @@ class NoisySelection:
     scale: Fraction
     guarantee: Guarantee
 
+    def stated_law(self) -> StatedLaw:
+        """ln P(r) of the draw, with its error."""
+        with np.errstate(over="ignore"):
+            offsets = (self.scores - self.scores.max()) / float(self.scale)
+        return noisy_max_law(self.shape, offsets)
+
     def log_law(self) -> NDArray[np.float64]:
         """ln P(r) of the draw."""
-        return noisy_max_law.log_law(self.shape, self.scores / float(self.scale))
+        return self.stated_law().log_probabilities
 
     def draw(self) -> int:
         """One candidate."""
         return race(self.shape, self.scores, self.scale)
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A noise, the β its bound must be smooth at, the α to divide by, and the theorem that pays for both."""
-
-    shape: Shape
-    beta: float
-    alpha: float
-    theorem: str
 
 
 def polynomial_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -72,7 +75,9 @@ def polynomial_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     nu, rate = _best_polynomial(candidates)
     beta = epsilon / (2 * rate)
     alpha = shortened((epsilon - padded(beta) * rate) * _DOWN, beta)
-    return Recipe(Polynomial(nu), beta, _positive(alpha, epsilon), "smooth noisy max, polynomial noise")
+    return Recipe(
+        Polynomial(nu), beta, checked_positive(alpha, epsilon), "smooth noisy max, polynomial noise"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -95,11 +100,11 @@ def laplace_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     """
     if not 0 < delta <= 0.25:
         raise ParameterError(f"smooth noisy max with Laplace noise needs delta in (0, 0.25], got {delta:g}")
-    log_target = math.log(2 * delta / max(1, candidates - 1))
+    log_target = math.log(2 * delta) - math.log(max(1, candidates - 1))
     reach = (
         optimize.brentq(lambda c: -c + math.log1p(c / 2) - log_target, 0.0, 4 * abs(log_target) + 10) * _UP
     )
-    beta = _positive(_unpadded(math.log1p(epsilon / (2 * reach)) * _DOWN), epsilon)
+    beta = checked_positive(unpadded(math.log1p(epsilon / (2 * reach)) * _DOWN), epsilon)
     alpha = shortened(epsilon / 2 * _DOWN, beta)
     return Recipe(Laplace(), beta, alpha, "smooth noisy max, Laplace noise")
 
@@ -112,9 +117,8 @@ def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     """
     if not 0 < delta < 1:
         raise ParameterError(f"smooth noisy max with lln noise needs delta in (0, 1), got {delta:g}")
-    log_inverse = math.log(1 / delta)
-    root_rho = math.sqrt(log_inverse + epsilon / 2) - math.sqrt(log_inverse)
-    beta = _positive(_unpadded(_LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN), epsilon)
+    root_rho = largest_root_rho(epsilon / 2, delta)
+    beta = checked_positive(unpadded(_LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN), epsilon)
     alpha = shortened(epsilon / 2 * math.exp(-1.5 * _LLN_SIGMA**2) * _DOWN, beta)
     return Recipe(LaplaceLogNormal(_LLN_SIGMA), beta, alpha, "smooth noisy max, LLN noise")
 
@@ -128,47 +132,7 @@ def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     beta = epsilon / (2 * (nu + 1) * candidates)
     alpha = (epsilon - (nu + 1) * candidates * padded(beta)) * 2 * math.sqrt(nu) / (nu + 1)
     theorem = "smooth noisy max, Student-t noise"
-    return Recipe(StudentT(nu), beta, shortened(_positive(alpha, epsilon) * _DOWN, beta), theorem)
-
-
-def _unpadded(beta: float) -> float:
-    """The β whose padded value, the bound's rounding included, is at most this."""
-    return beta - (padded(1.0) - 1.0)
-
-
-def _positive(value: float, epsilon: float) -> float:
-    if value <= 0:
-        raise CalibrationError(
-            f"epsilon = {epsilon:g} is too small to pay for this noise at double precision"
-        )
-    return value
-
-
-@lru_cache(maxsize=64)
-def certified_recipe(epsilon: float, candidates: int) -> Recipe:
-    """Student-t noise (ν = 3) for 0/1 utilities with one winner: shift and stretch never happen together.
-
-    **Guarantee**: ε-DP. With P(θ) the winner's probability at 1/N = θ: at S = 1 winner and loser differ by e^ε at most,
-    which sets α; between margins m and m + 1 neither P nor 1 − P changes by more than e^ε, which sets β = ε/R with R
-    the largest rate of ln P and ln(1 − P) per unit of ln θ.
-    **Numerics**: R is the maximum over a dense grid of θ, plus 1 %, and at least ν, the rate in the limit.
-    """
-    shape = StudentT(_STUDENT_NU)
-
-    def logs(theta: float) -> tuple[float, float]:
-        law = noisy_max_law.log_law(shape, np.append(0.0, np.full(candidates - 1, -theta)))
-        return float(law[0]), float(law[1])
-
-    def excess(log_theta: float) -> float:
-        winner, loser = logs(math.exp(log_theta))
-        return winner - loser - epsilon
-
-    start = math.exp(optimize.brentq(excess, -40.0, 40.0, xtol=1e-12)) * (1 - 1e-9)
-    thetas = start * np.exp(np.linspace(0.0, math.log(1e4 * max(1.0, 1 / start)), 400))
-    winners, losers = np.array([logs(theta) for theta in thetas.tolist()]).T
-    rates = np.abs(np.diff([winners, losers], axis=1)) / np.diff(np.log(thetas))
-    rate = max(float(rates.max()) * 1.01, float(_STUDENT_NU) * 1.001)
-    return Recipe(shape, epsilon / rate * _DOWN, start, "smooth noisy max, certified for 0/1 utilities")
+    return Recipe(StudentT(nu), beta, shortened(checked_positive(alpha, epsilon) * _DOWN, beta), theorem)
 
 
 _RECIPES: dict[str, Callable[[float, float, int], Recipe]] = {
@@ -198,7 +162,14 @@ class SmoothNoisyMax:
             return _certified(question)
         recipe = _RECIPES[noise](epsilon, question.delta, candidates)
         bound = float(np.max(question.profile.smooth(recipe.beta)))
+        # by public parameters, whatever the smooth bound
+        if question.profile.bound / recipe.alpha > _LARGEST_SCALE:
+            raise CalibrationError(
+                f"epsilon = {epsilon:g} is too small for a bound of {question.profile.bound:g}: the noise could be "
+                f"{_LARGEST_SCALE:g} and more"
+            )
         scale = Fraction(bound) / Fraction(recipe.alpha) * (1 if question.monotone else 2)
+        scale = max(scale, _SMALLEST_SCALE)
         delta = question.delta if noise in ("laplace", "lln") else 0.0
         guarantee = Guarantee(question.distance, recipe.theorem, epsilon=epsilon, delta=delta)
         return NoisySelection(recipe.shape, question.scores, scale, guarantee)
@@ -209,6 +180,6 @@ def _certified(question: Question) -> NoisySelection:
         raise ParameterError("certified noise needs at least two candidates")
     _, margin = winner_and_margin(question)
     recipe = certified_recipe(float(question.epsilon), len(question.scores))
-    scale = Fraction(math.exp(-recipe.beta * margin)) / Fraction(recipe.alpha)
+    scale = Fraction(math.exp(-min(recipe.beta * margin, _FARTHEST_MARGIN))) / Fraction(recipe.alpha)
     guarantee = Guarantee(question.distance, recipe.theorem, epsilon=float(question.epsilon))
     return NoisySelection(recipe.shape, question.scores, scale, guarantee)

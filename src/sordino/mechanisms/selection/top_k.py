@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sordino.core import Guarantee, ParameterError, Release, Secret
 from sordino.core.parameters import whole
+from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.mechanism import ScoreSelection, chosen
 from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import question
@@ -63,9 +64,8 @@ def _share(epsilon: Fraction, delta: float, k: int, selection: ScoreSelection) -
     """What each of the k selections may spend."""
     basic = epsilon / k
     if delta > 0:
-        log_inverse = math.log(1 / delta)
-        rho = (math.sqrt(log_inverse + float(epsilon)) - math.sqrt(log_inverse)) ** 2
-        advanced = Fraction(math.sqrt(rho / (k * selection.sampler.zcdp_factor)) * (1 - 2.0**-40))
+        root_rho = largest_root_rho(float(epsilon), delta)
+        advanced = Fraction(root_rho / math.sqrt(k * selection.sampler.zcdp_factor) * (1 - 2.0**-40))
         if advanced > basic:
             return advanced, f"{k}-fold zCDP composition"
     return basic, f"{k}-fold basic composition"
