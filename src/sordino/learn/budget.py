@@ -10,6 +10,9 @@ from typing import Any
 from sordino.core import ParameterError
 from sordino.core.parameters import as_written, did_you_mean, exact, positive
 
+# What the samplers of counts can draw at; nothing is learnt from less.
+LEAST_SHARE = Fraction(1, 1 << 40)
+
 # Measured on Adult and NLTCS (docs/learning.md); the paper's is a half each of ε/(d+1) for selection and count.
 DEFAULT_SHARES: Mapping[str, float] = {"selection": 0.6, "count": 0.1, "leaf": 0.3}
 
@@ -40,7 +43,20 @@ def divided(epsilon: Any, max_depth: int, shares: Mapping[str, float] | None) ->
     whole = sum(weight.values())
     selection = total * weight["selection"] / whole / max_depth
     count = total * weight["count"] / whole / counts if counts else Fraction(0)
-    return Budget(total, selection, count, total - max_depth * selection - counts * count)
+    leaf = total - max_depth * selection - counts * count
+    for name, share in (("selection", selection), ("count", count), ("leaf", leaf)):
+        if share or name != "count":
+            large_enough(share, f"one {name}", epsilon)
+    return Budget(total, selection, count, leaf)
+
+
+def large_enough(share: Fraction, purpose: str, epsilon: Any) -> Fraction:
+    """A share of ε that can be drawn at, or an error; before any data is looked at."""
+    if share < LEAST_SHARE:
+        raise ParameterError(
+            f"epsilon = {float(epsilon):g} leaves less than 2^-40 (about 1e-12) for {purpose}: give a larger epsilon"
+        )
+    return share
 
 
 def _checked(shares: Mapping[str, float] | None) -> dict[str, Fraction]:

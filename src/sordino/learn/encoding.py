@@ -104,10 +104,26 @@ def _places(attribute: Discrete, column: Any) -> tuple[Codes, NDArray[np.bool_]]
         found = pc.index_in(arrow, value_set=pa.array(list(attribute.values), type=arrow.type))
         places = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         return places, pc.is_null(arrow, nan_is_null=True).to_numpy(zero_copy_only=False)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
         place_of = {value: place for place, value in enumerate(attribute.values)}
-        null = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
-        return np.array([place_of.get(value, -1) for value in values.tolist()], dtype=np.int32), null
+        null = np.array([_is_null(value) for value in values], dtype=bool)
+        return np.array([_place(value, place_of) for value in values], dtype=np.int32), null
+
+
+def _is_null(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal to itself nor not
+        return True
+    except ValueError:  # an array, which is no value at all
+        return False
+
+
+def _place(value: Any, place_of: dict[Any, int]) -> int:
+    try:
+        return place_of.get(value, -1)
+    except TypeError:  # a list or the like, which no domain holds
+        return -1
 
 
 def _bin_codes(attribute: Continuous, column: Any) -> Codes:
@@ -122,9 +138,9 @@ def numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
     native = column.to_numpy() if isinstance(column, nw.Series) else np.asarray(column)
     try:
         values = native.astype(np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise PrivateDataError(
-            f"column {attribute.name!r} is declared continuous and holds something that is not a number"
+            f"column {attribute.name!r} is declared continuous and holds something that is not a number below 1.8e308"
         ) from None
     null = np.isnan(values)
     if null.any() and not attribute.missing:

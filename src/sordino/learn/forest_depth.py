@@ -7,6 +7,7 @@ import math
 from sordino.learn.schema import Continuous, Schema
 
 MOST_LEVELS = 16
+_MANY_ROWS = 1 << 100  # more change no depth, and are no float
 _ROWS_PER_LEAF = 2.0  # measured, docs/learning.md
 
 
@@ -31,7 +32,7 @@ def fletcher_islam_depth(schema: Schema) -> int:
 
 def affordable_depth(max_rows: int, trees: int, epsilon: float) -> int:
     """The depth at which a leaf of an even tree still holds more rows than its noise."""
-    rows_per_tree = max_rows / trees
+    rows_per_tree = min(max_rows, _MANY_ROWS) / trees
     return max(
         1,
         min(MOST_LEVELS, math.floor(math.log2(max(2.0, rows_per_tree * min(1.0, epsilon) / _ROWS_PER_LEAF)))),

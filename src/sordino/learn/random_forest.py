@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import choice, exact, positive, whole
+from sordino.learn.budget import large_enough
 from sordino.learn.decision_tree import LEAVES, MAX_ROWS_IS_MISSING, checked_prior
 from sordino.learn.encoding import Codes, class_codes, columns_of, numbers, value_codes
 from sordino.learn.forest import VOTING, Forest, released, threads_of
@@ -17,6 +18,8 @@ from sordino.learn.random_trees import draw_trees, stepped
 from sordino.learn.schema import Continuous, Schema, as_schema
 from sordino.learn.scikit import PrivateClassifier
 from sordino.sampling.source import random_words
+
+_MOST_CELLS = 1 << 30
 
 
 class RandomForestClassifier(PrivateClassifier):
@@ -118,7 +121,13 @@ class RandomForestClassifier(PrivateClassifier):
         if self.max_rows is None:
             raise ParameterError(MAX_ROWS_IS_MISSING)
         whole("max_rows", self.max_rows, least=1)
-        self._unit()
+        large_enough(exact("epsilon", self.epsilon) / self._unit()[1], "one leaf", self.epsilon)
+        cells = (self.n_estimators << self._depth(schema)) * len(classes)
+        if cells > _MOST_CELLS:
+            raise ParameterError(
+                f"n_estimators = {self.n_estimators} trees of depth {self._depth(schema)} count {cells} cells (leaves "
+                f"times classes), at most {_MOST_CELLS} are accepted: give fewer trees or a smaller max_depth"
+            )
         return schema, classes, checked_prior(self.class_prior, len(classes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,9 +178,12 @@ def _checked_attribute(attribute: Attribute) -> Attribute:
         flag(f"{where}: clip", attribute.clip)
         whole(f"{where}: bins", attribute.bins, least=2)
         try:
-            return replace(attribute, bounds=checked_bounds(attribute.bounds))
+            low, high = checked_bounds(attribute.bounds)
         except ParameterError as error:
             raise ParameterError(f"{where}: {error}") from None
+        if math.isinf(high - low):
+            raise ParameterError(f"{where}: bounds must be less than 1.8e308 apart, got ({low:g}, {high:g})")
+        return replace(attribute, bounds=(low, high))
     if not attribute.values:
         raise ParameterError(f"{where}: there must be at least one value")
     if not all(isinstance(value, Hashable) for value in attribute.values):

@@ -122,6 +122,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         column = nw.from_native(y, series_only=True, pass_through=True)
         if not isinstance(column, nw.Series):
+            _check_target(y)
             column = column_or_1d(y, warn=True)
             _check_labels(column)
         if len(column) != rows:
@@ -148,10 +149,20 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.spent_ = added_up(getattr(self, "spent_", None), self.guarantee_)
 
 
+def _check_target(y: Any) -> None:
+    """Refuse what no array can be made of, and complex numbers: scikit-learn's own words would show them."""
+    try:
+        kind = np.asarray(y).dtype.kind
+    except ValueError:
+        raise PrivateDataError("the target must hold one label per row, and holds lists") from None
+    if kind == "c":
+        raise PrivateDataError("Complex data not supported: labels are texts, whole numbers or booleans")
+
+
 def _check_labels(column: NDArray[Any]) -> None:
     """Refuse what cannot be class labels, such as fractions, in scikit-learn's words, which show no values."""
     if len(column):
         try:
             check_classification_targets(column)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise PrivateDataError(str(error)) from None

@@ -62,7 +62,7 @@ def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsi
     """A splitter from the names of its parts; ``auto`` chooses the criterion by public numbers."""
     choice("selection", mechanism, SELECTIONS)
     if choice("criterion", criterion, ("auto", *CRITERIA)) == "auto":
-        criterion = "gini" if max_rows * epsilon >= _GINI_FROM else "max_operator"
+        criterion = "gini" if max_rows * Fraction(epsilon) >= _GINI_FROM else "max_operator"
     measured = CRITERIA[criterion]
     if mechanism == "inverse_sensitivity" and measured.name == "max_operator":
         raise UnsupportedError(

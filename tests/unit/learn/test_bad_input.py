@@ -65,6 +65,51 @@ def test_labels_outside_the_public_classes_are_refused_unseen(model, labels, mes
     assert "31337" not in str(refused.value)
 
 
+STRANGE = [
+    2**70,
+    -(2**70),
+    10**400,
+    [31337],
+    {"a": 31337},
+    np.array([31337, 2]),
+    b"31337",
+    31337j,
+    object(),
+    pd.NA,
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("column", ["colour", "age", "member"])
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
+def test_a_value_of_any_kind_is_refused_unseen(model, column, value):
+    """Whether a value is in the domain is private: it must not end in an error of another kind, whatever it is."""
+    rows = X.astype(object)
+    rows.at[3, column] = value
+    for table in (rows, rows.to_numpy()):
+        with pytest.raises(PrivateDataError) as refused:
+            model().fit(table, Y)
+        assert "31337" not in str(refused.value)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
+def test_a_label_of_any_kind_is_refused_unseen(model, value):
+    labels = Y.astype(object)
+    labels.at[3] = value
+    for target in (labels, labels.to_numpy(), list(labels)):
+        with pytest.raises(PrivateDataError) as refused:
+            model().fit(X, target)
+        assert "31337" not in str(refused.value)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("max_rows", [2**40, 10**30, 10**400])
+def test_a_bound_on_the_rows_may_be_any_number(model, max_rows):
+    changes = {"criterion": "max_operator"} if model is tree else {"max_depth": None}
+    assert model(max_rows=max_rows, **changes).fit(X, Y).guarantee_.epsilon == 20
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_more_rows_than_the_public_bound_are_refused_without_their_number(model):
     with pytest.raises(
@@ -126,6 +171,9 @@ def test_the_words_about_shapes_show_no_values():
         ({"epsilon": -0.5}, "epsilon must be > 0, got -0.5"),
         ({"epsilon": float("nan")}, "epsilon must be finite, got nan"),
         ({"epsilon": "1"}, "epsilon must be a number"),
+        ({"epsilon": 10**400}, "epsilon must be below 1.8e308"),
+        ({"epsilon": 1e-13}, r"epsilon = 1e-13 leaves less than 2\^-40 \(about 1e-12\) for one .*: give a larger"),
+        ({"epsilon": 5e-324}, r"leaves less than 2\^-40"),
         ({"max_depth": 0}, "max_depth must be >= 1, got 0"),
         ({"max_depth": 1.5}, "max_depth must be a whole number, got 1.5"),
         ({"leaves": "count"}, "leaves must be one of counts, .*, got 'count'; did you mean 'counts'"),
@@ -180,6 +228,8 @@ def test_parameters_of_a_tree(changes, message):
     [
         ({"n_estimators": 0}, "n_estimators must be >= 1, got 0"),
         ({"max_depth": 40}, "max_depth must be at most 16, got 40"),
+        ({"n_estimators": 2**40}, "count .* cells .*: give fewer trees or a smaller max_depth"),
+        ({"n_estimators": 2**16, "max_depth": 16}, r"65536 trees of depth 16 count 8589934592 cells"),
         ({"voting": "softt"}, "voting must be one of .* did you mean 'soft'"),
         ({"voting": "soft", "leaves": "exponential"}, "voting='soft' needs leaves='counts'"),
         ({"n_jobs": "all"}, "n_jobs must be a whole number of threads, -1 for all, or None, got 'all'"),
@@ -218,6 +268,7 @@ def test_parameters_are_checked_before_the_data():
         ({"bounds": [0, 1], "values": [1]}, "field 'values' does not belong here"),
         ({"bounds": ["0", "1"]}, "schema of 'a': lower bound must be a number"),
         ({"bounds": [1, 0]}, r"bounds must have lo < hi, got \(1, 0\)"),
+        ({"bounds": [-1e308, 1e308]}, "bounds must be less than 1.8e308 apart"),
         ({"bounds": [1, 0, 3]}, r"bounds must be a pair \(lo, hi\)"),
         ({"bounds": [0, 1], "bins": 1}, "bins must be >= 2, got 1"),
         ({"bounds": [0, 1], "bins": "3"}, "bins must be a whole number, got '3'"),
