@@ -68,11 +68,12 @@ class Definition:
 
 @dataclass(slots=True)
 class Source:
-    """Something in FROM: a name, and the columns that can be asked of it."""
+    """Something in FROM: a name, the columns that can be asked of it, and those that cannot, each with the reason."""
 
     name: str
     columns: dict[str, Value]
     ambiguous: set[str] = field(default_factory=set)
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -191,7 +192,8 @@ class Names:
                 digits=column.digits,
                 scale=column.scale,
             )
-        self._add_source(node, scope, Source(node.alias or node.name, columns))
+        left_out = dict(self._catalogue[found].left_out)
+        self._add_source(node, scope, Source(node.alias or node.name, columns, left_out=left_out))
 
     def _select(
         self,
@@ -347,6 +349,9 @@ class Names:
                 column, f"the column is in several tables; write one of {owners} and a dot before it"
             )
         if not found:
+            for source in sources:
+                if (name := match_name(column.name, source.left_out)) is not None:
+                    self.text.refuse(column, source.left_out[name])
             known = {name: None for source in sources for name in source.columns}
             self.text.wrong(
                 column,

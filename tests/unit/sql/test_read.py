@@ -476,3 +476,12 @@ def test_names_that_grow_when_written_out_are_refused_early():
     wide = " OR ".join(f"x{n} = x{m}" for n in range(30) for m in range(30))
     with pytest.raises(UnsupportedError, match="too large once all names are written out"):
         read(text + f"SELECT COUNT(*) FROM b WHERE {wide}")
+
+
+def test_a_column_that_is_computed_when_it_is_read_is_refused_with_its_reason():
+    catalogue = {"t": Table("t", (Column("x", "integer"),), left_out=(("y", "it is computed: store it"),))}
+    policy = Policy.load({"version": 1, "dataset": "d", "tables": {"t": {}}})
+    with pytest.raises(UnsupportedError, match=r"line 1, column 30: Y is refused: it is computed: store it"):
+        read_statement(
+            "SELECT COUNT(*) FROM t WHERE Y > 0", policy=policy, catalogue=catalogue, dialect="duckdb"
+        )
