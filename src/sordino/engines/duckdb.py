@@ -48,8 +48,11 @@ _SETTINGS = {
     "warnings_as_errors": "false",
     "binary_as_string": "false",
     "arrow_lossless_conversion": "false",
-    "python_enable_replacements": "false",
 }
+_DATABASE = """
+    SELECT d.database_name, d.type FROM system.main.duckdb_databases() AS d
+    WHERE d.database_name IS NOT DISTINCT FROM system.main.current_database()
+"""
 
 
 class DuckDBEngine:
@@ -117,6 +120,7 @@ class DuckDBEngine:
         """All tables, with their columns."""
         cursor = self._cursor()
         try:
+            # Nobody can write to what is ours.
             if self._known is None or not self._owned:
                 self._known = found_tables(cursor, self._database, own_views=bool(self._paths))
             return self._known
@@ -127,7 +131,9 @@ class DuckDBEngine:
 
     def _readings(self, cursor: duckdb.DuckDBPyConnection) -> Mapping[str, Reading]:
         """How the tables of a snapshot are read."""
-        if self._owned:  # nobody can write to it
+        if self._owned and self._known is not None:
+            return self._known.readings
+        if self._owned:
             return self._found().readings
         # A DuckDB transaction begins at its first statement; this is one.
         plain = plain_readings(self._database, shapes(cursor, self._database))
@@ -173,7 +179,12 @@ class DuckDBEngine:
         try:
             if not self._database:
                 # In full: a macro of the database may have the same name. It stays, as only cursors can USE another.
-                name = cursor.execute("SELECT system.main.current_database()").fetchall()[0][0]
+                name, kind = cursor.execute(_DATABASE).fetchall()[0]
+                if kind != "duckdb":
+                    raise EngineError(
+                        f"{name} is a database of kind {kind}, which need not keep to a snapshot or to its types: "
+                        "copy its tables into a DuckDB database"
+                    )
                 self._database = str(name)
             self._pin(cursor)
         except duckdb.Error as error:
@@ -187,6 +198,8 @@ class DuckDBEngine:
     def _pin(self, cursor: duckdb.DuckDBPyConnection) -> None:
         # First, so that what follows is DuckDB's own. It can be set even where the configuration is locked.
         cursor.execute(f"SET SESSION search_path = '{_SETTINGS['search_path']}'")
+        if self._asked and self._owned:
+            return  # the configuration is locked, and was read when the first cursor was made
         if not self._asked:
             known = dict(cursor.execute("SELECT name, value FROM duckdb_settings()").fetchall())
             # Without a value, where one is needed: of an extension that is not loaded.

@@ -35,10 +35,6 @@ _SAME = {
     "ascending": "asc",
     "none": "",
     "preserve_case": "true",
-    "iso, ymd": "iso",
-    "iso, mdy": "iso",
-    "iso, dmy": "iso",
-    "utf8": "utf-8",
 }
 
 
