@@ -157,6 +157,37 @@ def test_a_suspension_is_shown_and_lifted(sordino, spent):
     assert [line["kind"] for line in lines][5:] == ["reserve", "suspend", "resume"] * 2
 
 
+def test_a_suspended_analyst_is_refused_at_the_command_line_until_the_owner_resumes(sordino, spent):
+    (spent / "data").mkdir()
+    (spent / "data" / "orders.csv").write_text("id\n1\n2\n")
+    (spent / "policy.yaml").write_text("version: 1\ndataset: shop\ntables: {orders: {}}\n")
+    query = (
+        "query",
+        "data",
+        "SELECT COUNT(*) FROM orders",
+        "-p",
+        "policy.yaml",
+        "-l",
+        "shop.ledger",
+        "-a",
+        "ann",
+    )
+    assert sordino(*query, "-e", 0.1).code == 0
+    suspend()
+    for more in ((), ("--reuse",)):
+        done = sordino(*query, "-e", 0.1, *more)
+        assert (done.code, done.out) == (2, "")
+        assert "this account is suspended until the owner of the data resumes it" in done.err
+    assert sordino(*RESUME).code == 0
+    assert sordino(*query, "-e", 0.1, "--reuse").code == 0
+    done = sordino(*query, "-e", 1e-7)
+    assert (done.code, done.err.count("least_epsilon")) == (2, 1)
+    (spent / "policy.yaml").write_text("version: 1\ndataset: shop\ntables: {orders: {private: false}}\n")
+    done = sordino(*query, "-e", 0.1)
+    assert done.code == 2
+    assert "redeclare" in done.err
+
+
 def test_a_question_whose_process_died_is_shown_by_looking(sordino, spent):
     with Ledger.open("shop.ledger") as ledger:
         guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1)

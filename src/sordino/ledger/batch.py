@@ -19,6 +19,8 @@ from sordino.ledger.event import distance_key
 _STEP = 2.0**-13  # of the grid of losses; a power of two, so that dividing by it is exact
 _FFT = 2.0**-50  # error of one entry of a convolution of masses that sum to 1
 _SMALLEST_SLACK = 1e-14  # the accountant's own truncation, per composition
+_MOST_LOSS = 500.0  # of one part on the grid: e^loss must be a double, and the grid must fit the memory
+_LEAST_RATIO = 1e-100  # of sensitivity and noise on the grid: its square must be a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     if not candidates:
         raise UnsupportedError(
             f"no finite epsilon at delta {delta:g}: the parts' own deltas or the precision of the convolution use "
-            "it up; give a larger delta or fewer parts"
+            "it up, or a part loses too much to be followed; give a larger delta, fewer parts or more noise"
         )
     epsilon, theorem = min(candidates)
     return Guarantee(parts[0].distance, f"{theorem} of {len(parts)} releases", epsilon=epsilon, delta=delta)
@@ -102,13 +104,18 @@ def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
             return None
     if spent > as_written("delta", delta):
         return None
-    rounded = float(epsilon)
+    try:
+        rounded = float(epsilon)
+    except OverflowError:
+        return None
     if Fraction(repr(rounded)) < epsilon:
         rounded = math.nextafter(rounded, math.inf)
     return rounded, "sum"
 
 
 def _by_distribution(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
+    if not all(_on_grid(part) for part in parts):
+        return None
     counts: dict[Part, int] = {}
     for part in parts:
         counts[part] = counts.get(part, 0) + 1
@@ -126,6 +133,18 @@ def _by_distribution(parts: Sequence[Part], delta: float) -> tuple[float, str] |
     if not math.isfinite(epsilon):
         return None
     return math.nextafter(epsilon * (1 + 1e-12) + 1e-12, math.inf), "privacy loss distribution"
+
+
+def _on_grid(part: Part) -> bool:
+    """Whether the losses of a part are such that a grid can follow them; what is not falls back to the plain sum."""
+    if isinstance(part, Guarantee):
+        return part.epsilon is None or part.epsilon <= _MOST_LOSS
+    noise = part.scale if isinstance(part, LaplaceNoise) else part.standard_deviation
+    if part.sensitivity < _LEAST_RATIO * noise:
+        return False
+    ratio = part.sensitivity / noise if part.sensitivity < _MOST_LOSS * noise else math.inf
+    # A Gaussian's loss has mean ratio²/2 and deviation ratio; beyond ten deviations the accountant stops too.
+    return ratio <= _MOST_LOSS if isinstance(part, LaplaceNoise) else ratio * (ratio / 2 + 10) <= _MOST_LOSS
 
 
 def _distribution(part: Part) -> Any:

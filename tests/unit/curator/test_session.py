@@ -302,6 +302,13 @@ def test_the_least_epsilon_of_a_policy_is_a_number_above_zero(engine, least):
         sd.connect(engine, policy=policy(least_epsilon=least))
 
 
+def test_the_least_epsilon_is_read_as_it_is_written():
+    text = "version: 1\ndataset: d\ntables: {t: {}}\n"
+    assert sd.Policy.load(text).least_epsilon == Fraction(1, 10**6)
+    assert sd.Policy.load(text + "least_epsilon: 0.1\n").least_epsilon == Fraction(1, 10)
+    assert sd.Policy.load(text + "least_epsilon: 1e-9\n").least_epsilon == Fraction(1, 10**9)
+
+
 # --- what the ledger knows about tables
 
 

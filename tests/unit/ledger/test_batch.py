@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 from scipy.optimize import brentq
@@ -114,3 +115,38 @@ def test_noise_needs_a_positive_scale(bad):
 def test_the_accountant_is_loaded_only_when_asked():
     code = "import sys, sordino.ledger; sys.exit('dp_accounting' in sys.modules or 'scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+HUGE = 10.0**300
+
+
+@pytest.mark.parametrize(
+    ("part", "exact"),
+    [
+        (pure(1e4), 2 * 10**4),
+        (pure(1e9), 2 * 10**9),
+        (pure(1e-300), Fraction(2, 10**300)),
+        (LaplaceNoise(sd.add_remove_row(), 1e-6), 2 * 10**6),
+        (LaplaceNoise(sd.add_remove_row(), HUGE, 1 / HUGE), Fraction(2, 10**600)),
+    ],
+    ids=["1e4", "1e9", "1e-300", "Laplace 1e6", "Laplace 1e-600"],
+)
+def test_what_no_grid_can_follow_is_the_plain_sum_and_never_less(part, exact):
+    found = batch_guarantee([part, part], delta=1e-6)
+    assert exact <= Fraction(repr(found.epsilon)) <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 10**323)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pure(1e308),
+        LaplaceNoise(sd.add_remove_row(), 1 / HUGE, HUGE),
+        GaussianNoise(sd.add_remove_row(), 1e-3),
+        GaussianNoise(sd.add_remove_row(), 1 / HUGE, HUGE),
+        GaussianNoise(sd.add_remove_row(), HUGE),
+    ],
+    ids=["sum", "Laplace", "Gaussian", "huge ratio", "tiny ratio"],
+)
+def test_what_neither_sum_nor_grid_can_state_is_refused_in_words(part):
+    with pytest.raises(sd.UnsupportedError, match="no finite epsilon"):
+        batch_guarantee([part, part], delta=1e-6)
