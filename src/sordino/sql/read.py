@@ -43,8 +43,8 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
     """
     shown = Text(text, dialect)
     with quietly():
-        tree = parsed(text, dialect)
         try:
+            tree = parsed(text, dialect)
             statement = _read(tree, shown, policy, catalogue)
             return replace(statement, canonical=tree.sql(dialect=dialect, comments=False))
         except SordinoError:
@@ -53,7 +53,7 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
             raise UnsupportedError(
                 f"{shown.here()}the query is nested too deeply here: write it flatter"
             ) from None
-        except Exception as error:  # a tree that nobody foresaw; the cause tells our tests of the defect
+        except Exception as error:  # a text that nobody foresaw; the cause tells our tests of the defect
             raise UnsupportedError(
                 f"{shown.here()}the query is not understood here: write it simpler"
             ) from error

@@ -146,12 +146,12 @@ def _check_joins(text: str, tokens: Sequence[Token]) -> None:
     """Refuse a JOIN without its ON or USING: all pairs are asked for by CROSS JOIN or a comma."""
     waiting: list[list[Token]] = [[]]  # per open bracket, the joins that still want a condition
     for before, token in pairwise((tokens[0], *tokens)):
-        kind = TokenType.VAR if before.token_type == TokenType.DOT else token.token_type
-        if kind == TokenType.JOIN and before.text.upper() not in _OTHER_JOINS:
+        kind, named = token.token_type, before.token_type == TokenType.DOT
+        if kind == TokenType.JOIN and not named and before.text.upper() not in _OTHER_JOINS:
             waiting[-1].append(token)
-        elif kind in (TokenType.ON, TokenType.USING) and waiting[-1]:
+        elif kind in (TokenType.ON, TokenType.USING) and not named and waiting[-1]:
             waiting[-1].pop()
-        elif kind in _AFTER_JOINS and waiting[-1]:
+        elif kind in _AFTER_JOINS and not named and waiting[-1]:
             break
         if kind == TokenType.L_PAREN:
             waiting.append([])

@@ -154,6 +154,8 @@ POSTS = "SELECT COUNT(*) FROM posts WHERE "
         POSTS + "score BETWEEN @ AND @",
         POSTS + "score IN (@)",
         POSTS + "CASE @ WHEN @ THEN @ END",
+        POSTS + "posts.(score) JOIN users",
+        POSTS + "(posts.)",
     ],
 )
 def test_a_hole_in_the_tree_is_refused_with_its_place(text, dialect):
