@@ -23,8 +23,11 @@ from sordino.sql.analysis.formula import number_of
 from tests.backends.group_suite import (
     BEYOND,
     COLUMNS,
+    DAYS,
     Change,
+    check_day,
     check_groups,
+    check_spellings,
     compare_neighbours,
     create_tables,
     fill_tables,
@@ -125,6 +128,28 @@ def test_a_constant_beside_the_key_keeps_other_groups_apart(groups, kind, shape)
     assert tally.moved
 
 
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [("VARCHAR COLLATE NOCASE", "rome"), ("VARCHAR COLLATE NOACCENT", "Romé"), ("TEXT", "Rome ")],
+)
+def test_a_constant_that_a_collation_takes_for_the_key_is_noised_with_it(kind, other):
+    with duckdb.connect(config={"threads": 1}) as owner:
+        owner.execute(create_tables(kind))
+        tally = check_spellings(
+            open_engine(owner), lambda database: owner.execute(fill_tables(database)), other
+        )
+    assert not tally.wrong, tally.report()
+    assert tally.parallel == tally.planned
+    assert tally.moved
+
+
+@pytest.mark.xfail(strict=True, reason="a day is sent as it was written; remove this mark with the repair")
+@pytest.mark.parametrize("written", DAYS)
+def test_a_day_is_written_in_one_way_or_refused(groups, written):
+    tally = check_day(*groups, written)
+    assert not tally.wrong, tally.report()
+
+
 # --- controls that must fail
 
 
@@ -151,7 +176,7 @@ def trust_all_bounds(patch):
 def test_random_questions_find_the_closure_that_takes_the_first_constant_alone(groups, monkeypatch):
     restrict_by_the_first_constant(monkeypatch)
     trust_all_bounds(monkeypatch)
-    tally = check_groups(*groups, write_questions(0, QUESTIONS), seed=0)
+    tally = check_groups(*groups, write_questions(0, QUESTIONS // 2), seed=0)
     assert any(finding.loses_too_much for finding in tally.wrong)
     assert any(finding.leaves_its_group for finding in tally.wrong)
 
