@@ -143,7 +143,6 @@ def test_a_constant_that_a_collation_takes_for_the_key_is_noised_with_it(kind, o
     assert tally.moved
 
 
-@pytest.mark.xfail(strict=True, reason="a day is sent as it was written; remove this mark with the repair")
 @pytest.mark.parametrize("written", DAYS)
 def test_a_day_is_written_in_one_way_or_refused(groups, written):
     tally = check_day(*groups, written)
