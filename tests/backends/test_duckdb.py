@@ -118,12 +118,16 @@ def test_texts_of_every_kind_are_compared_by_their_characters(owner):
         f'de VARCHAR COLLATE de, "label" ENUM ({names}))'
     )
     owner.executemany("INSERT INTO kinds VALUES (?, ?, ?, ?, ?)", [[value] * 5 for value in VALUES])
-    owner.execute("SET GLOBAL default_collation = 'nocase'")
     owner.execute("CREATE VIEW veiled AS SELECT * EXCLUDE plain, plain COLLATE NOACCENT AS plain FROM kinds")
-    for table in ("kinds", "veiled"):
-        check_texts(
-            connect(owner), dict.fromkeys(("plain", "nocase", "accents", "de", "label"), VALUES), table=table
-        )
+    columns = dict.fromkeys(("plain", "nocase", "accents", "de", "label"), VALUES)
+    check_texts(connect(owner), columns)
+    check_texts(connect(owner), columns, table="veiled")
+    owner.execute("SET GLOBAL default_collation = 'nocase'")
+    try:
+        engine = connect(owner)
+    except EngineError:
+        pytest.skip("this version cannot pin the collation on a cursor, and is refused")
+    check_texts(engine, columns)
 
 
 def test_frames_with_categories_are_text():
@@ -162,6 +166,9 @@ def test_neither_settings_nor_macros_change_what_a_statement_means(owner):
     known = {name for (name,) in owner.execute("SELECT name FROM duckdb_settings()").fetchall()}
     changed = {}
 
+    def shown(name):
+        return str(owner.execute(f"SELECT system.main.current_setting('{name}')").fetchall()[0][0])
+
     def load(tables):
         for name, table in tables.items():
             owner.register("given", table)
@@ -174,6 +181,9 @@ def test_neither_settings_nor_macros_change_what_a_statement_means(owner):
                 # Older versions have other values, or settings that cannot be pinned and are refused.
                 with suppress(duckdb.Error), owner.cursor() as probe:
                     probe.execute(f"SET SESSION {name} = '{value}'")
+                    if shown(name).lower() == value:
+                        owner.execute(f"RESET {name}")
+                        continue
                     owner.execute(f"SET GLOBAL {name} = '{value}'")
                     changed[name] = value
         return connect(owner)
@@ -192,6 +202,14 @@ def test_a_setting_that_cannot_be_pinned_is_named(owner):
         EngineError, match=r"default_collation of DuckDB is 'nocase'.*SET GLOBAL default_collation = ''"
     ):
         connect(owner)
+
+
+def test_pinning_does_not_reach_the_caller(owner):
+    """Where a version shares a setting between cursors, it is refused and given back."""
+    owner.execute("CREATE TABLE t (a VARCHAR); SET GLOBAL default_collation = 'nocase'")
+    with suppress(EngineError), connect(owner).snapshot():
+        pass
+    assert owner.execute("SELECT current_setting('default_collation')").fetchall() == [("nocase",)]
 
 
 @pytest.mark.parametrize(

@@ -216,8 +216,19 @@ class DuckDBEngine:
             except duckdb.Error:
                 continue  # locked, or of the whole instance: refused below
         if wrong:
+            pinned = _settings(cursor, self._asked)
+            self._give_back({name: found[name] for name in wrong if holds(pinned[name], _SETTINGS[name])})
             found = _settings(cursor, self._asked)
         check_settings("DuckDB", found, _SETTINGS, lambda name, value: f"SET GLOBAL {name} = '{value}'")
+
+    def _give_back(self, before: Mapping[str, object]) -> None:
+        """Undo a pin that reached the caller: older versions share some settings of a cursor with the instance."""
+        with self._connection.cursor() as other:
+            seen = _settings(other, tuple(before)) if before else {}
+            for name, value in before.items():
+                if seen[name] != value:
+                    text = str(value).replace("'", "''")
+                    other.execute(f"SET GLOBAL {name} = '{text}'")
 
     def _check_functions(self) -> None:
         """Refuse functions of the caller's that were added to built-in ones, as Python functions can be.
