@@ -266,6 +266,15 @@ def test_the_record_released_is_a_position():
     assert sd.select_record_at_percentile([7.0], 50, bounds=(0, 10), epsilon=1).value == 0
 
 
+@pytest.mark.parametrize(
+    "mechanism", ["local_dampening", "shifted_dampening", "inverse_sensitivity", "exponential"]
+)
+@pytest.mark.parametrize("p", [0, 50, 100])
+def test_a_single_record_is_released_at_once(mechanism, p):
+    asked = {"bounds": (0, 10), "epsilon": 1, "mechanism": mechanism}
+    assert sd.select_record_at_percentile([7.0], p, **asked).value == 0
+
+
 @pytest.mark.slow
 def test_a_million_records_take_seconds():
     values = np.random.default_rng(0).normal(size=10**6).clip(-5, 5)
