@@ -58,8 +58,9 @@ def two_columns(source: Any) -> tuple[Any, Any]:
     if array.size == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
+        given = f"{array.ndim} axes" if array.ndim != 2 else f"(m, {array.shape[1]})"  # m is private
         raise ParameterError(
-            f"edges must be an array of shape (m, 2), got {array.shape}; "
+            f"edges must be an array of shape (m, 2), got {given}; "
             "an adjacency matrix goes through scipy.sparse.csr_array"
         )
     return array[:, 0], array[:, 1]
@@ -74,7 +75,7 @@ def _pairs(source: Any) -> tuple[list[Any], list[Any]]:
     first, second = [], []
     for edge in source:
         if isinstance(edge, str) or not hasattr(edge, "__len__") or len(edge) != 2:
-            raise ParameterError("a list of edges must hold pairs of ids")
+            raise PrivateDataError("a list of edges must hold pairs of ids, and holds something else")
         first.append(edge[0])
         second.append(edge[1])
     return first, second

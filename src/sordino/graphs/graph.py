@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import ParameterError, Secret
+from sordino.core import ParameterError, PrivateDataError, Secret
 from sordino.graphs.conversion import edges_of, two_columns
 from sordino.graphs.kernels.rows import compress, rows_are_simple
 from sordino.graphs.numbering import NumberedEdges, label_array, number_edges
@@ -50,7 +50,7 @@ class Graph:
         if len(self.offsets) < 2:
             raise ParameterError("a graph must have at least one node")
         if not rows_are_simple(self.offsets, self.neighbours):
-            raise ParameterError(
+            raise PrivateDataError(
                 "offsets and neighbours must be the rows of a simple undirected graph: increasing, symmetric, "
                 "without self-loops; Graph.from_edges builds them"
             )

@@ -35,7 +35,7 @@ def number_edges(sources: Any, targets: Any, *, nodes: Any = None) -> NumberedEd
     """
     first, second = id_column(sources), id_column(targets)
     if len(first) != len(second):
-        raise ParameterError(f"edges need two ids each, got {len(first)} sources and {len(second)} targets")
+        raise PrivateDataError("edges need two ids each: the columns of sources and targets differ in length")
     if nodes is None:
         if not len(first):
             raise ParameterError("there are no edges: give nodes= to say which nodes the graph has")
