@@ -17,6 +17,7 @@ from sordino.audit.zoo.overlooked import (
     TYPE_OF_OUTCOME,
     UNDERSTATED_TAIL,
 )
+from sordino.audit.zoo.projection import ORDER_FOLLOWS_EDGES
 from sordino.audit.zoo.selection import (
     EXPONENTIAL_WITH_SMOOTH_SENSITIVITY,
     MONOTONE_RATE_UNDER_REPLACE,
@@ -56,6 +57,7 @@ def specimens() -> tuple[Specimen, ...]:
         SPARSE_VECTOR_BARE_QUERIES,
         PARALLEL_UNDER_REPLACE,
         BOUND_SHARED_BY_GROUPS,
+        ORDER_FOLLOWS_EDGES,
         SIGN_OF_ZERO,
         TYPE_OF_OUTCOME,
         SORTED_CANDIDATES,
