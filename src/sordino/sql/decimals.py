@@ -20,6 +20,8 @@ from sordino.sql.value import Value, bracketed
 _MOST_COMPARED = 38
 # DuckDB keeps sums and products of short decimals in 64 bits and raises where they do not fit.
 _MOST_CALCULATED = 18
+# Spark turns the sign of a decimal, in -x and in ABS, within so many digits: it rounds longer ones, and may raise.
+_MOST_TURNED = 34
 
 
 class Digits(NamedTuple):
@@ -81,6 +83,12 @@ def calculated(operator: type[exp.Binary], left: Value, right: Value) -> Value |
     a, b = _as_decimal(left, mine), _as_decimal(right, theirs)
     result = operator(this=bracketed(a.expression), expression=bracketed(b.expression))
     return Value(result, "decimal", digits=digits.all, scale=digits.behind)
+
+
+def turns_exactly(value: Value) -> bool:
+    """Whether -value and ABS(value) are exact in the engine's decimals."""
+    digits = digits_of(value)
+    return value.kind == "decimal" and digits is not None and digits.all <= _MOST_TURNED
 
 
 def folded(operator: type[exp.Binary], left: Value, right: Value) -> Fraction | None:

@@ -82,6 +82,13 @@ def test_what_might_not_fit_is_compared_in_doubles_without_a_guard_where_digits_
     assert 'CASE WHEN "t"."n"' not in condition(text, 38, scale=35)
 
 
+@pytest.mark.parametrize("text", ["-n > 0", "ABS(n) > 0", "-(-n) = 1"])
+def test_the_sign_of_a_long_decimal_is_turned_in_doubles(text):
+    """Spark does it in 34 digits: 0.99…9 becomes 1, which DECIMAL(38, 38) does not hold, and it raises."""
+    assert "DOUBLE" not in condition(text, 34, scale=34)
+    assert 'CAST("t"."n" AS DOUBLE' in condition(text, 35, scale=34)
+
+
 def test_literals_that_cannot_be_calculated_are_refused_or_null():
     assert condition("n = 1 / 0", 9) == condition("n = CAST(NULL AS DOUBLE PRECISION)", 9)
     with pytest.raises(UnsupportedError, match="leave the range of numbers"):

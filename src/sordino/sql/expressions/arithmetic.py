@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sordino.engines import double_literal
-from sordino.sql.decimals import calculated, digits_of, folded
+from sordino.sql.decimals import calculated, folded, turns_exactly
 from sordino.sql.expressions.choices import combined
 from sordino.sql.expressions.literals import within_reach
 from sordino.sql.intervals import added, divided, least_or_greatest, multiplied, negated
@@ -105,7 +105,7 @@ def _neg(read: Expressions, node: exp.Neg) -> Value:
         return number_literal(-Fraction(inner.constant), whole=isinstance(inner.constant, int))
     if inner.kind == "null":
         return inner
-    double = inner if digits_of(inner) and inner.kind == "decimal" else as_double(inner)
+    double = inner if turns_exactly(inner) else as_double(inner)
     return replace(
         double,
         expression=exp.Neg(this=exp.Paren(this=double.expression.copy())),
@@ -120,7 +120,7 @@ def _abs(read: Expressions, node: exp.Abs) -> Value:
     if inner.kind == "null":
         return inner
     # The least integer has no counterpart, so integers become doubles first.
-    double = inner if digits_of(inner) and inner.kind == "decimal" else as_double(inner)
+    double = inner if turns_exactly(inner) else as_double(inner)
     known = least_or_greatest(True, [inner.range, negated(inner.range)])
     known = replace(known, low=Fraction(0))
     result = exp.Abs(this=double.expression.copy())
