@@ -85,7 +85,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(sordino, shop):  # noqa: F811
 
 
 def test_a_storm_of_texts_about_other_tables_is_refused_in_one_line(sordino, shop):  # noqa: F811
-    for text in texts(9, "duckdb", 30):
+    for text in texts(9, "duckdb", 12):
         check_refused(sordino(*arguments("-"), stdin=text.encode("utf-8", "surrogatepass")))
 
 

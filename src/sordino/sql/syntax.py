@@ -19,7 +19,7 @@ from sqlglot.errors import ParseError
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.sql.refusals import Text, place_of
-from sordino.sql.words import FLATTER, check_brackets, check_spelling, check_words, deepest, shown
+from sordino.sql.words import FLATTER, check_spelling, check_words, deepest, shown
 
 LONGEST_TEXT = 20_000
 # The parser takes one or two steps at a word, a few dozen where it tries alternatives, unless they nest.
@@ -78,6 +78,8 @@ def _tree(text: str, tokens: Sequence[Token], dialect: str) -> exp.Expr:
         statements: list[exp.Expr] = [
             found for found in parser.parse(list(tokens), text) if found is not None
         ]
+        if getattr(parser, "_node_count", 0) > most:  # past its bound it finds only what needs no more nodes
+            raise _AmbiguousError(tokens[-1].start)
     except ParseError as error:
         _unreadable(text, tokens, error)
     except RecursionError:
@@ -88,7 +90,6 @@ def _tree(text: str, tokens: Sequence[Token], dialect: str) -> exp.Expr:
             f"{where}: the query can be read in too many ways up to here: {_CLEARER}"
         ) from None
     except Exception:  # the parser is not ours, and what it raises on odd texts is not always its own error
-        check_brackets(text, tokens)
         stood = getattr(parser, "_curr", None) or getattr(parser, "_prev", None) or tokens[-1]
         where, word = place_of(text, stood.start), shown(text, stood)
         raise ParameterError(f"{where}: the query cannot be read at {word!r}: {_SHAPE}") from None
@@ -214,7 +215,6 @@ def _tokenizes(text: str, dialect: str) -> bool:
 
 def _unreadable(text: str, tokens: Sequence[Token], error: ParseError) -> NoReturn:
     """The parser's error in our words."""
-    check_brackets(text, tokens)
     detail = error.errors[0] if error.errors else {}
     place = next(
         (i for i, t in enumerate(tokens) if (t.line, t.col) == (detail.get("line"), detail.get("col"))),

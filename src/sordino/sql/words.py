@@ -77,7 +77,7 @@ def check_words(text: str, tokens: Sequence[Token]) -> None:
     _check_one_select(text, tokens)
     _check_nesting(text, tokens)
     _check_followed(text, tokens)
-    check_brackets(text, tokens)
+    _check_brackets(text, tokens)
     _check_joins(text, tokens)
     _check_cases(text, tokens)
 
@@ -179,7 +179,7 @@ def _check_cases(text: str, tokens: Sequence[Token]) -> None:
         raise ParameterError(f"{where}: this WHEN has no THEN: write CASE WHEN condition THEN value END")
 
 
-def check_brackets(text: str, tokens: Sequence[Token]) -> None:
+def _check_brackets(text: str, tokens: Sequence[Token]) -> None:
     """Refuse brackets that are not closed or not open, and lists with nothing between two commas."""
     for before, token in pairwise(tokens):
         if token.token_type == TokenType.COMMA and before.token_type in (TokenType.COMMA, TokenType.L_PAREN):
@@ -193,10 +193,10 @@ def check_brackets(text: str, tokens: Sequence[Token]) -> None:
             if not opened:
                 raise ParameterError(
                     f"{place_of(text, token.start)}: this ) closes a bracket that is not open"
-                ) from None
+                )
             opened.pop()
     if opened:
-        raise ParameterError(f"{place_of(text, opened[-1].start)}: this ( is never closed") from None
+        raise ParameterError(f"{place_of(text, opened[-1].start)}: this ( is never closed")
 
 
 def check_spelling(text: str, tokens: Sequence[Token], place: int) -> None:
