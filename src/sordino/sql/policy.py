@@ -123,6 +123,9 @@ class Policy:
                     "itself is what is to be protected"
                 )
             columns = {column.name: column for column in catalogue[found].columns}
+            for name, reason in catalogue[found].left_out:
+                if match_name(name, table.columns) is not None:
+                    raise ParameterError(f"policy {path}.columns.{name}: {reason}")
             for name in table.key:
                 _lookup(name, columns, f"policy {path}.key: no column {name!r} in table {table.name!r}")
             for column in table.columns.values():

@@ -219,3 +219,12 @@ def test_a_private_view_must_be_said_to_be_one():
     text = commented_policy(catalogue, "d")
     assert list(Policy.load(text).tables) == ["t"]
     assert "# v is a view" in text
+
+
+def test_a_column_that_is_computed_when_read_cannot_be_declared():
+    catalogue = {"t": Table("t", (Column("x", "integer"),), left_out=(("y", "it is computed: store it"),))}
+    policy = Policy.load(
+        {"version": 1, "dataset": "d", "tables": {"t": {"columns": {"y": {"bounds": [0, 1]}}}}}
+    )
+    with pytest.raises(ParameterError, match=r"policy tables\.t\.columns\.y: it is computed: store it"):
+        policy.check(catalogue)
