@@ -56,6 +56,9 @@ COUNTS: dict[str, Count] = {
     kind.name: kind for kind in (EDGES, TRIANGLES, K_STARS, K_TRIANGLES, DEGREE_HISTOGRAM)
 }
 
+# Beyond, parts of ε and what they are multiplied with leave the range of floats.
+_EPSILONS = (1e-100, 1e100)
+
 
 def count(
     graph: Graph,
@@ -128,6 +131,10 @@ def _asked(
 ) -> tuple[Count, CountQuestion]:
     kind = COUNTS[choice("what", what, tuple(COUNTS))]
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
+    if not _EPSILONS[0] <= epsilon <= _EPSILONS[1]:
+        raise ParameterError(
+            f"epsilon must be between {_EPSILONS[0]:g} and {_EPSILONS[1]:g} for a count, got {epsilon!r}"
+        )
     given = {
         "step": step if step != 1 else None,
         "beta": beta,
