@@ -109,11 +109,17 @@ def _as_decimal(value: Value, digits: Digits) -> Value:
         return value
     return replace(
         value,
-        expression=exp.Literal.number(_written(number)),
+        expression=_literal(number),
         kind="decimal",
         digits=max(digits.all, 1),
         scale=digits.behind,
     )
+
+
+def _literal(number: Fraction) -> exp.Expr:
+    """With its sign apart: sqlglot takes that off a number in 28 digits, and writes small ones with an exponent."""
+    digits = exp.Literal.number(_written(abs(number)))
+    return exp.Neg(this=digits) if number < 0 else digits
 
 
 def _covering(found: list[Digits]) -> Digits:
@@ -138,9 +144,7 @@ def _digits_written(constant: object) -> Digits | None:
 
 
 def _written(number: Fraction) -> str:
-    """Without an exponent: engines read those as doubles."""
-    before, behind = divmod(
-        abs(number.numerator) * 10**_MOST_COMPARED // number.denominator, 10**_MOST_COMPARED
-    )
+    """Without an exponent, which makes it a double, or a zero before the point, which DuckDB counts as a digit."""
+    before, behind = divmod(number.numerator * 10**_MOST_COMPARED // number.denominator, 10**_MOST_COMPARED)
     digits = f"{before}.{behind:0{_MOST_COMPARED}d}".rstrip("0").rstrip(".")
-    return f"-{digits}" if number < 0 else digits
+    return digits.removeprefix("0") if before == 0 and behind else digits

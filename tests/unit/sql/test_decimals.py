@@ -47,8 +47,8 @@ def condition(text, digits, scale=3):
     [
         ("n > 0", '"t"."n" > 0'),
         ("n = 24.50", '"t"."n" = 24.5'),
-        ("-0.005 <= n", '(-0.005) <= "t"."n"'),
-        ("n BETWEEN 0.05 AND 1e3", '"t"."n" >= 0.05 AND "t"."n" <= 1000'),
+        ("-0.005 <= n", '(-.005) <= "t"."n"'),
+        ("n BETWEEN 0.05 AND 1e3", '"t"."n" >= .05 AND "t"."n" <= 1000'),
         ("n IN (1, 2.50, -3, NULL)", '"t"."n" IN (1, 2.5, -3, NULL)'),
     ],
 )
@@ -59,15 +59,15 @@ def test_a_decimal_is_compared_with_a_literal_as_it_is(text, read):
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("n BETWEEN 0.09 - 0.01 AND 0.09 + 0.01", '"t"."n" >= 0.08 AND "t"."n" <= 0.1'),
+        ("n BETWEEN 0.09 - 0.01 AND 0.09 + 0.01", '"t"."n" >= .08 AND "t"."n" <= .1'),
         ("n = 3 * 0.1 - -1", '"t"."n" = 1.3'),
-        ("n = 1 / 8", '"t"."n" = 0.125'),
+        ("n = 1 / 8", '"t"."n" = .125'),
         ("i = 2 + 3", '"t"."i" = 5'),
         ("i = 2 * -3", '"t"."i" = (-6)'),
-        ("n + 0.1 = 0.3", '("t"."n" + 0.1) = 0.3'),
+        ("n + 0.1 = 0.3", '("t"."n" + .1) = .3'),
         ("-n * 2.5 > n - 1", '((-("t"."n")) * 2.5) > ("t"."n" - 1)'),
-        ("ABS(n) = 0.10", 'ABS("t"."n") = 0.1'),
-        ("COALESCE(n, 0) + 0.1 = 0.3", '(COALESCE("t"."n", 0) + 0.1) = 0.3'),
+        ("ABS(n) = 0.10", 'ABS("t"."n") = .1'),
+        ("COALESCE(n, 0) + 0.1 = 0.3", '(COALESCE("t"."n", 0) + .1) = .3'),
     ],
 )
 def test_arithmetic_of_literals_and_short_decimals_is_exact(text, read):
@@ -87,6 +87,20 @@ def test_the_sign_of_a_long_decimal_is_turned_in_doubles(text):
     """Spark does it in 34 digits: 0.99…9 becomes 1, which DECIMAL(38, 38) does not hold, and it raises."""
     assert "DOUBLE" not in condition(text, 34, scale=34)
     assert 'CAST("t"."n" AS DOUBLE' in condition(text, 35, scale=34)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (f"n = -{'1' * 38}", f"-{'1' * 38}"),
+        (f"n = -{'1' * 30}.25", f"-{'1' * 30}.25"),
+        (f"n = -0.{'0' * 20}7", f"-.{'0' * 20}7"),
+        (f"n = -0.{'1' * 38}", f"-.{'1' * 38}"),
+    ],
+)
+def test_a_negative_literal_keeps_all_its_digits_and_has_no_exponent(text, read):
+    scale = len(read.partition(".")[2])
+    assert condition(text, 38, scale=scale) == f'"t"."n" = ({read})'
 
 
 def test_literals_that_cannot_be_calculated_are_refused_or_null():
@@ -139,6 +153,32 @@ def test_the_longest_decimals_are_doubles_and_nothing_is_lost():
             )
             with engine.snapshot() as snapshot:
                 assert exact_answer(snapshot, statement.question((), 0)) == count, text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("n < 0.5", 1),
+        ("n = 0.5", 1),
+        ("COALESCE(n, 0.5) = 0.5", 2),
+        ("LEAST(n, 0.5) < 0.5", 1),
+        ("n IN (0.5, 0.25)", 1),
+    ],
+)
+def test_a_literal_below_one_leaves_all_digits_to_the_decimal_beside_it(text, count):
+    """DuckDB takes 0.5 for DECIMAL(2, 1), and would round DECIMAL(38, 38) beside it to 37 places."""
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE t (n DECIMAL(38, 38))")
+        owner.execute(f"INSERT INTO t VALUES (0.5), (0.4{'9' * 37}), (NULL)")
+        engine = connect(owner)
+        statement = read_statement(
+            f"SELECT COUNT(*) FROM t WHERE {text}",
+            policy=POLICY,
+            catalogue=engine.catalogue(),
+            dialect="duckdb",
+        )
+        with engine.snapshot() as snapshot:
+            assert exact_answer(snapshot, statement.question((), 0)) == count
 
 
 def test_a_type_with_digits_behind_the_point_gives_the_granularity_that_the_policy_leaves_out():
