@@ -20,6 +20,7 @@ from sordino.core.errors import ProofError
 _LATTICE_CACHE = 1 << 25  # lattice masses kept in memory (256 MB of doubles)
 _LATTICE_WINDOW = 1 << 24  # points of one window; more would be a step too small to prove anything with
 _LARGEST_INDEX = 1 << 58
+_COUNTS = 50.0  # 1 + |ln P| of the least mass that counts beside 1
 _MARGIN = (
     64  # points read beyond a window on either side, or an eighth of it: only to check what is stated of them
 )
@@ -91,19 +92,23 @@ class LatticeComparison:
     def _inside_and_outside(self, index: int) -> tuple[float, float]:
         """The mass in the window and the bound on that outside, which together must be able to make 1."""
         first, last = map(int, self._windows[index])
-        margin, error = int(self._margins[index]), float(self._errors[index])
+        margin = int(self._margins[index])
         inside = float(np.exp(self._table(index)[margin:-margin]).sum())
         outside = float(self.laws[index].tail_mass(first, last))
         database = self.pairs.databases[index]
         if not outside >= 0:
             raise ProofError(f"the tail mass of {database!r} is {outside!r}; >= 0 is accepted")
-        spare = self.tolerance + math.expm1(error)
+        spare = self._spare(index)
         if inside > 1 + spare or inside + outside < 1 - spare:
             raise ProofError(
                 f"the law of {database!r} has mass {inside:.12g} inside its window and at most {outside:.3g} outside; "
                 f"a total of 1 is accepted (tolerance {self.tolerance:g})"
             )
         return inside, outside
+
+    def _spare(self, index: int) -> float:
+        """By how much a mass may miss what it should be: the tolerance, and the law's error on what counts in it."""
+        return self.tolerance + math.expm1(_COUNTS * float(self._errors[index]))
 
     def _is_found(self, index: int, missing: float) -> bool:
         """Whether the mass that the window lacks is seen outside; what lies within the tolerance need not be."""
@@ -115,7 +120,7 @@ class LatticeComparison:
         away = (places < first - margin) | (places > last + margin)
         near = self._table(index)
         logs = np.concatenate([near[:margin], near[-margin:], logs[away]])
-        spare = self.tolerance + math.expm1(float(self._errors[index]))
+        spare = self._spare(index)
         check_stated(logs, float(self._outside[index]), spare)
         if missing <= spare:
             return True
@@ -157,7 +162,12 @@ class LatticeComparison:
     def _overlap(self, pair: int) -> tuple[int, int, Floats, Floats]:
         i, j, first, last = self._ends(pair)
         left, right = self._part(i, first, last), self._part(j, first, last)
-        return first, last, left + self._errors[i], right - self._errors[j]
+        return first, last, left + self._off(i, left), right - self._off(j, right)
+
+    def _off(self, index: int, logs: Floats) -> Floats:
+        """How far each ln P may be off; an impossible outcome is stated exactly."""
+        size = np.where(logs > -np.inf, np.abs(logs), 0.0)
+        return np.asarray(self._errors[index] * (1 + size))
 
     def _tail(self, pair: int) -> _Tail:
         tail = self._tails.get(pair)
@@ -181,17 +191,19 @@ class LatticeComparison:
     def _contradicted(self, pair: int, loss: float) -> int | None:
         """An outcome outside the pair's window where the two laws differ by more than is stated."""
         i, j, first, last = self._ends(pair)
-        error = self.tolerance + float(self._errors[i] + self._errors[j])
+        errors = float(self._errors[i] + self._errors[j])
         margin = int(min(self._margins[i], self._margins[j]))
         for low, high in ((first - margin, first - 1), (last + 1, last + margin)):
-            at = contradiction(self._part(i, low, high), self._part(j, low, high), loss, error)
+            at = contradiction(
+                self._part(i, low, high), self._part(j, low, high), loss, self.tolerance, errors
+            )
             if at is not None:
                 return low + at
         if self._probes is not None:
             places = self._probes.places
             outside = np.flatnonzero((places < first) | (places > last))
             left, right = self._probes.logs[i][outside], self._probes.logs[j][outside]
-            at = contradiction(left, right, loss, error)
+            at = contradiction(left, right, loss, self.tolerance, errors)
             if at is not None:
                 return int(places[outside[at]])
         return None

@@ -18,8 +18,8 @@ class LatticeLaw(Protocol):
     is post-processing and may hide a loss. The two bounds are not taken unseen: `log_masses` is read outside the window
     as well, at distances that grow up to 2⁴⁰ windows, and must agree with them.
 
-    A law may have an attribute ``log_error``, a bound on |stated − true| of every ln P inside a window (0 if it has
-    none), which `prove` adds to the losses, and holds against the law's mass.
+    A law may have an attribute ``log_error``: every stated ln P is within log_error·(1 + |ln P|) of the true one, as
+    floating-point numbers are (0 if it has none). `prove` takes the worse end for every outcome.
     """
 
     @property

@@ -113,11 +113,14 @@ def _between(near: float, mass_near: float, far: float, mass_far: float) -> floa
     return (far * mass_far - near * mass_near) / power
 
 
-def contradiction(left: Floats, right: Floats, stated: float, error: float) -> int | None:
-    """The likeliest place where two laws differ by more than is stated, or None; ``error`` is their own rounding."""
+def contradiction(left: Floats, right: Floats, stated: float, tolerance: float, error: float) -> int | None:
+    """The likeliest place where two laws differ by more than is stated, or None.
+
+    ``error`` is what the two logarithms may be off together, relative to 1 + their size.
+    """
     some = (left > -np.inf) | (right > -np.inf)
     with np.errstate(invalid="ignore"):
         loss = np.where(some, np.abs(left - right), 0.0)
         size = np.where(np.isfinite(loss) & some, np.maximum(np.abs(left), np.abs(right)), 0.0)
-    wrong = np.flatnonzero(loss > stated + error + _ROUNDING * size)
+    wrong = np.flatnonzero(loss > stated + tolerance + error + (error + _ROUNDING) * size)
     return int(wrong[np.maximum(left, right)[wrong].argmax()]) if wrong.size else None

@@ -64,6 +64,7 @@ class CauchyNoise:
 
     def largest_beta(self, epsilon: float, delta: float) -> float:
         """The supremum of the β for which some α > 0 exists."""
+        epsilon, delta, _ = checked(epsilon, delta, 0.0)
         return epsilon / (self.gamma + 1 if self.calibration == "report" else max(1.0, self.gamma - 1))
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:

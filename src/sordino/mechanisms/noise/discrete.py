@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import CalibrationError, Distance, Guarantee, ParameterError, UnsupportedError
-from sordino.core.parameters import positive, probability
+from sordino.core.parameters import positive
 from sordino.mechanisms.noise.gaussian import divergence
+from sordino.mechanisms.noise.noise import checked, in_range
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from sordino.sampling.discrete import discrete_gaussian, discrete_laplace
@@ -24,6 +25,9 @@ FloatArray = NDArray[np.float64]
 _MOST_TERMS = (
     1 << 20
 )  # lattice points of one sum over a discrete Gaussian; beyond, the continuous law decides
+_LARGEST_WIDTH = Fraction(10) ** 250
+_LARGEST_INVERSE = 1e6  # of σ: such noise is 0 but for e^{-5e11}, and a smaller σ gains nothing
+_LOG_ERROR = 1e-13
 _ROUNDING = 1e-10  # outward, above the error of such a sum
 
 
@@ -48,8 +52,8 @@ class DiscreteNoise(Protocol):
 class IntegerLaw:
     """The law of centre + K for an integer K, as `sordino.audit.prove` reads it.
 
-    ``log_mass`` gives ln P(K = k), ``reach`` an n with P(|K| > n) <= 1e-15, ``outside`` an upper bound on
-    P(|K| > n), and ``loss_rate`` the log ratio per step of shift far out (∞ where it grows).
+    ``log_mass`` gives ln P(K = k) within 1e-13·(1 + |ln P|), ``reach`` an n with P(|K| > n) <= 1e-15, ``outside``
+    an upper bound on P(|K| > n), and ``loss_rate`` the log ratio per step of shift far out (∞ where it grows).
     """
 
     centre: int
@@ -63,6 +67,11 @@ class IntegerLaw:
 
     def __repr__(self) -> str:
         return f"IntegerLaw(<secret>, width={self.width}, step={self.step})"
+
+    @property
+    def log_error(self) -> float:
+        """How far each number of `log_masses` may be off, relative to 1 + its size; `prove` adds it to the losses."""
+        return _LOG_ERROR
 
     def window(self) -> tuple[int, int]:
         """Indices (first, last), both included, outside which at most 1e-15 of the mass lies."""
@@ -106,11 +115,12 @@ class DiscreteLaplaceNoise:
         """Δ/ε."""
         if sensitivity <= 0:
             raise ParameterError(f"the sensitivity must be > 0, got {sensitivity}")
-        return sensitivity / Fraction(positive("epsilon", epsilon))
+        budget = in_range("epsilon", positive("epsilon", epsilon))
+        return Fraction(in_range("the sensitivity in steps", sensitivity)) / Fraction(budget)
 
     def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
         """The law of the released index."""
-        rate = float(1 / width)
+        rate = float(1 / _checked_width(width))
         constant = math.log(math.tanh(rate / 2))
 
         def outside(n: int) -> float:
@@ -153,18 +163,18 @@ class DiscreteGaussianNoise:
 
     def width(self, sensitivity: Fraction, epsilon: float, delta: float) -> Fraction:
         """σ²."""
-        epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
+        epsilon, delta, _ = checked(epsilon, delta, 0.0)
         if delta == 0:
             raise CalibrationError("discrete_gaussian noise needs delta > 0; discrete_laplace noise is pure")
         if sensitivity.denominator != 1 or sensitivity <= 0:
             raise ParameterError(
                 f"discrete_gaussian noise needs a sensitivity of a whole number of steps, got {sensitivity} steps"
             )
-        return _smallest_variance(int(sensitivity), epsilon, delta)
+        return _smallest_variance(int(in_range("the sensitivity in steps", sensitivity)), epsilon, delta)
 
     def law(self, centre: int, width: Fraction, step: Fraction) -> IntegerLaw:
         """The law of the released index."""
-        sigma = math.sqrt(float(width))
+        sigma = math.sqrt(float(_checked_width(width)))
         constant = -math.log(_total(sigma))
 
         def outside(n: int) -> float:
@@ -187,14 +197,32 @@ class DiscreteGaussianNoise:
         return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
 
 
+def _checked_width(width: Fraction) -> Fraction:
+    """The public width of an integer law, refused where floats could not speak of it."""
+    if not 1 / _LARGEST_WIDTH < width < _LARGEST_WIDTH:
+        raise ParameterError(
+            "the width of integer noise must be between 1e-250 and 1e250, got a number outside"
+        )
+    return width
+
+
 @lru_cache(maxsize=1024)
 def _smallest_variance(shift: int, epsilon: float, delta: float) -> Fraction:
     safe = shift / math.sqrt(2 * largest_rho(epsilon, delta))
     # 1/σ as the variable: the conditions hold below some value
     if 2 * (_reach(safe) + shift) <= _MOST_TERMS:
-        inverse = largest(lambda p: gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe)
+        inverse = largest(
+            lambda p: p < _LARGEST_INVERSE and gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe
+        )
     else:
-        inverse = largest(lambda p: _wide_divergence_holds(1 / p, shift, epsilon, delta), 1 / safe)
+        inverse = largest(
+            lambda p: p < _LARGEST_INVERSE and _wide_divergence_holds(1 / p, shift, epsilon, delta), 1 / safe
+        )
+    if inverse == 0:
+        raise CalibrationError(
+            f"discrete_gaussian noise cannot be certified at epsilon = {epsilon:g}, delta = {delta:g} for a "
+            f"sensitivity of {shift} steps; a smaller epsilon or a larger step can"
+        )
     return Fraction(1 / inverse) ** 2 * (1 + Fraction(1, 1 << 50))
 
 
@@ -206,8 +234,9 @@ def _wide_divergence_holds(sigma: float, shift: int, epsilon: float, delta: floa
     e^{-t²/(2σ²)}·min(1, Δ/(et)), from 1 - e^{-v} <= v. The sum is divided by the total mass, which is at
     least that of the integral, σ√(2π).
     """
-    t = epsilon * sigma**2 / shift - shift / 2
-    highest = math.exp(-0.5 * (t / sigma) ** 2) * min(1.0, shift / (math.e * t)) if t > 0 else 1.0
+    t = epsilon * sigma * sigma / shift - shift / 2
+    standard = t / sigma  # multiplied out: a power would raise where a product is infinite
+    highest = math.exp(-0.5 * standard * standard) * min(1.0, shift / (math.e * t)) if t > 0 else 1.0
     extra = highest / (sigma * math.sqrt(2 * math.pi)) * (1 + _ROUNDING)
     alpha = shift / sigma * (1 + _ROUNDING)
     return delta > extra and certainly_at_most(lambda: divergence(epsilon, alpha), delta - extra)
@@ -216,10 +245,10 @@ def _wide_divergence_holds(sigma: float, shift: int, epsilon: float, delta: floa
 def gaussian_divergence(sigma: float, shift: int, epsilon: float) -> float:
     """An upper bound on the hockey-stick divergence of a discrete Gaussian and its shift by ``shift`` steps."""
     first = (
-        math.floor(epsilon * sigma**2 / shift - shift / 2) - 1
+        math.floor(epsilon * sigma * sigma / shift - shift / 2) - 1
     )  # below it the loss is certainly less than ε
     if first > _reach(sigma):
-        return math.exp(-0.5 * (first / sigma) ** 2)  # a sub-Gaussian tail
+        return math.exp(-0.5 * (first / sigma) * (first / sigma))  # a sub-Gaussian tail
     points = np.arange(first, max(first, 0) + _reach(sigma) + 1, dtype=np.float64)
     inner = np.exp(-0.5 * (points / sigma) ** 2) * (1 + _ROUNDING)
     outer = np.exp(np.minimum(epsilon - 0.5 * ((points + shift) / sigma) ** 2, 700.0)) * (1 - _ROUNDING)

@@ -88,7 +88,7 @@ class LaplaceNoise:
         if self.calibration == "report":
             return epsilon / self._report_rate(epsilon, delta)
         limit = min(epsilon, _LARGEST_BETA)
-        return largest(lambda beta: beta < limit and _log_room(epsilon, delta, beta) > 0, limit / 2)
+        return largest(lambda beta: 0 < beta < limit and _log_room(epsilon, delta, beta) > 0, limit / 2)
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:
         """The largest α that is proved private, rounded down."""
@@ -113,7 +113,7 @@ class LaplaceNoise:
         return shortened(found, beta)
 
     def _report_rate(self, epsilon: float, delta: float) -> float:
-        return max(1.0, epsilon - 1 + math.log((1 if self.monotone else 2) / delta))
+        return max(1.0, epsilon - 1 + math.log(1 if self.monotone else 2) - math.log(delta))
 
     def _nissim_alpha(self, epsilon: float, delta: float, beta: float) -> float:
         if epsilon > _NISSIM_EPSILON or delta > _NISSIM_DELTA:
@@ -141,7 +141,7 @@ class LaplaceNoise:
 
 
 def _nissim_beta(epsilon: float, delta: float) -> float:
-    return epsilon / (2 * math.log(2 / delta))
+    return epsilon / (2 * (math.log(2) - math.log(delta)))
 
 
 def _needs_delta(delta: float) -> None:

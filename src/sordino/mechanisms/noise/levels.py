@@ -25,7 +25,7 @@ from sordino.core import (
 from sordino.core.parameters import exact, positive, probability, whole
 from sordino.mechanisms.noise.laplace import LaplaceNoise
 from sordino.mechanisms.noise.lattice_law import LatticeLaw
-from sordino.mechanisms.noise.noise import shortened
+from sordino.mechanisms.noise.noise import in_range, shortened
 from sordino.sampling.shapes import Laplace
 from sordino.sampling.source import is_private
 from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
@@ -129,12 +129,12 @@ def calibrate_levels(
     **Numerics**: S is a float with relative error below 2⁻⁴⁰; β is taken a little below ln(1 + t/2) and α a
     little below its value to pay for that. The scales are exact rationals.
     """
-    epsilon, delta = positive("epsilon", epsilon), probability("delta", delta)
+    epsilon, delta = in_range("epsilon", positive("epsilon", epsilon)), probability("delta", delta)
     if method not in ("best", "theorem14", "tight"):
         raise ParameterError(f"method must be best, theorem14 or tight, got {method!r}")
     worst_case = Fraction(levels.largest) / Fraction(epsilon)
     plain = LevelNoise((worst_case,) * len(levels.bounds), "Laplace mechanism", True)
-    rate = epsilon / (2 * math.log(1 / delta))
+    rate = epsilon / (-2 * math.log(delta))
     beta = math.log1p(rate) - _SPARE_BETA
     if beta <= 0:
         return plain
@@ -153,7 +153,7 @@ def calibrate_levels(
         raise problem or CalibrationError("no calibration holds at these parameters")
     alpha, name = max(candidates)
     smooth = levels.smooth(beta)
-    if fallback and not smooth.mean() / alpha < levels.largest / epsilon:
+    if fallback and not float(smooth.mean()) / alpha < levels.largest / epsilon:
         return plain
     theorem = (
         "IBN Thm 14 (repaired), levels"

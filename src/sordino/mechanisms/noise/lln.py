@@ -76,6 +76,7 @@ class LLNNoise:
 
     def largest_beta(self, epsilon: float, delta: float) -> float:
         """The supremum of the β for which some α > 0 exists."""
+        epsilon, delta, _ = checked(epsilon, delta, 0.0)
         return self.sigma * _rate(epsilon, delta)
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:

@@ -13,6 +13,7 @@ from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
 _EXTRA_BETA = 4 * RELATIVE_ERROR
 # and the one that the shift is measured with may be too small by η
 _SMALLER_SHIFT = 1 - 2 * RELATIVE_ERROR
+_SMALLEST, _LARGEST = 1e-100, 1e100  # of a budget or a sensitivity: their squares and ratios are floats
 
 
 @runtime_checkable
@@ -50,12 +51,20 @@ class Noise(Protocol):
 
 
 def checked(epsilon: Any, delta: Any, beta: Any) -> tuple[float, float, float]:
-    """The public parameters of a calibration as floats, or an error."""
+    """The public parameters of a calibration as floats, or an error; far beyond all use, floats would overflow."""
     return (
-        positive("epsilon", epsilon),
+        in_range("epsilon", positive("epsilon", epsilon)),
         probability("delta", delta, zero=True),
         non_negative("beta", beta),
     )
+
+
+def in_range(name: str, value: Any) -> Any:
+    """A public number > 0 that calibrations can compute with, or an error."""
+    if not _SMALLEST <= value <= _LARGEST:
+        shown = f"{value:g}" if isinstance(value, float) else "a number outside"
+        raise ParameterError(f"{name} must be between {_SMALLEST:g} and {_LARGEST:g} for noise, got {shown}")
+    return value
 
 
 def padded(beta: float) -> float:

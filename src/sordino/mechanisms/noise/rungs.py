@@ -25,6 +25,7 @@ _WINDOW_POINTS = 1 << 16  # but ends after this many points on either side
 _LARGEST_INT64 = 1 << 61
 _GUARD_BITS = 64
 _ROUNDING = 1e-12
+_LOG_ERROR, _TAIL_ERROR = 1e-13, 1e-15
 
 
 class Rungs:
@@ -181,8 +182,8 @@ class Rungs:
 class LadderLaw:
     """The law of k, where k·step is the multiple of ``step`` nearest to a cell of the ladder around ``value``.
 
-    Numerics: `log_masses` are floats with a relative error of the mass of about 1e-12; `draw` is exact. The value
-    and the rungs are confidential: so is this object.
+    Numerics: `log_masses` are floats within ``log_error``·(1 + |ln P|) of the truth, and `tail_mass` and `tail_loss`
+    are rounded up by as much; `draw` is exact. The value and the rungs are confidential: so is this object.
     """
 
     value: int
@@ -196,6 +197,14 @@ class LadderLaw:
     def step(self) -> Fraction:
         """The public distance of two outcomes."""
         return Fraction(self.multiple)
+
+    @property
+    def log_error(self) -> float:
+        """How far each number of `log_masses` may be off, relative to 1 + its size; `prove` adds it to the losses.
+
+        Sums over rungs are differences of tails, which at a small rate are about 1/rate times as large.
+        """
+        return _LOG_ERROR + _TAIL_ERROR / self.rungs.rate_float
 
     def expected_error(self) -> float:
         """The mean absolute error at step 1; exact where rungs are whole numbers, else within the rounding."""
@@ -233,7 +242,7 @@ class LadderLaw:
         if above < 1 or below < 1:
             return 1.0
         mass = math.exp(self.rungs.log_mass_from(above)) + math.exp(self.rungs.log_mass_from(below))
-        return min(1.0, mass * (1 + _ROUNDING))
+        return min(1.0, mass * (1 + _ROUNDING + 2 * self.log_error))
 
     def tail_loss(self, other: Any, first: int, last: int) -> float:
         """An upper bound on |ln(P(k)/P_other(k))| outside first, …, last.
@@ -263,7 +272,7 @@ class LadderLaw:
             for cell in cells:
                 rungs = mine.of_cell(cell) - theirs.of_cell(cell - offset)
                 worst = max(worst, abs(totals - mine.rate_float * rungs))
-        return worst
+        return worst * (1 + _ROUNDING) + 2 * self.log_error
 
     def draw(self) -> int:
         """One index with this law, exactly."""

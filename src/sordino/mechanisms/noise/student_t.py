@@ -66,6 +66,7 @@ class StudentTNoise:
 
     def largest_beta(self, epsilon: float, delta: float) -> float:
         """The supremum of the β for which some α > 0 exists."""
+        epsilon, delta, _ = checked(epsilon, delta, 0.0)
         return epsilon / (self.nu + 1 if self.calibration == "paper" else max(1.0, self.nu))
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:

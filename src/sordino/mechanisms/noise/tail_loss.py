@@ -51,11 +51,12 @@ def _(shape: StudentT, shift: float, ratio: float, edge: float) -> float:
     The cubic terms cancel, so there are at most two such points, the roots of
     shift·x² + (ν(1 - r²) - shift²)·x - ν·shift = 0; the limit at infinity is ν ln(1/r).
     """
-    nu = shape.nu
+    nu, root = shape.nu, math.sqrt(shape.nu)
 
     def loss(x: float) -> float:
-        scaled = (x - shift) / ratio
-        return math.log(ratio) + (nu + 1) / 2 * (math.log1p(scaled**2 / nu) - math.log1p(x**2 / nu))
+        # ln(1 + z²/ν) is 2 ln of a hypotenuse, which does not overflow
+        here, there = math.hypot(1, x / root), math.hypot(1, (x - shift) / ratio / root)
+        return math.log(ratio) + (nu + 1) * (math.log(there) - math.log(here))
 
     return _largest(
         loss, _roots(shift, nu * (1 - ratio**2) - shift**2, -nu * shift), edge, -nu * math.log(ratio)

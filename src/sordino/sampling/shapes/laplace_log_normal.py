@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from flint import arb, ctx
@@ -16,6 +17,8 @@ from sordino.sampling.shapes.shape import FloatArray, SymmetricShape
 
 _LARGEST_SIGMA = 4.0
 _NODES_PER_SIDE = 256
+_FURTHEST = 1e300
+_SMALLEST_LOG = 1000.0  # below e^-1000 the rigorous tail is only said to be that small: it could take minutes
 _BLOCK = 2048  # arguments per vectorised sum: bounds the memory
 
 
@@ -80,14 +83,26 @@ class LaplaceLogNormal(SymmetricShape):
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         return np.asarray(np.where(v >= 1, 0.0, np.exp(0.5 * (low + high))), dtype=np.float64)
 
+    def _where(self, size: float) -> float:
+        """A z with -ln P(|Z| > z) a little below ``size``."""
+        low, high = -50.0, math.log(_FURTHEST)
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            near = -float(self._log_mean(np.asarray(math.exp(middle)), 0)) < size
+            low, high = (middle, high) if near else (low, middle)
+        return math.exp(low)
+
     def ball_tail(self, z: arb) -> arb:
-        """P(|Z| > z) for z >= 0.
+        """P(|Z| > z) for z >= 0; below e^-1000 a ball from 0 to there.
 
         The trapezoid rule with step h for ∫g, g(u) = φ(u)exp(-z e^{-σu}). On the lines Im u = ±c with σc <=
         π/2, |exp(-z e^{-σ(u±ic)})| <= 1 and |φ(u ± ic)| = e^{c²/2}φ(u), so the error is at most
         2e^{c²/2}/(e^{2πc/h} - 1); what lies outside [-R, R] is at most that of the normal law.
         """
-        size = -float(self._log_mean(np.asarray(float(z.mid())), 0))
+        middle = min(float(z.mid()), _FURTHEST)
+        size = -float(self._log_mean(np.asarray(middle), 0))
+        if size > _SMALLEST_LOG:
+            return _at_most(self)
         wanted = size + (ctx.prec + 8) * math.log(2.0)
         strip = math.pi / (2 * self.sigma) * (1 - 1e-9)
         # the error also falls with narrower strips, where e^{c²/2} is smaller
@@ -108,3 +123,11 @@ class LaplaceLogNormal(SymmetricShape):
             cut = (arb(reach) / arb(2).sqrt()).erfc()
             value = total * step / (2 * arb.pi()).sqrt()
             return value + arb(0, (discretised + cut).upper())
+
+
+@lru_cache(maxsize=64)
+def _at_most(shape: LaplaceLogNormal) -> arb:
+    """A ball that holds every tail below e^-1000."""
+    with precision(64):
+        highest = shape.ball_tail(arb(shape._where(_SMALLEST_LOG))).upper()
+        return highest / 2 + arb(0, highest / 2)

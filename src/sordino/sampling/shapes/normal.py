@@ -20,7 +20,8 @@ class Normal(SymmetricShape):
     def log_pdf(self, z: ArrayLike) -> FloatArray:
         """The logarithm of the density."""
         z = np.asarray(z, dtype=np.float64)
-        return np.asarray(-0.5 * z * z - 0.5 * math.log(2 * math.pi), dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return np.asarray(-0.5 * z * z - 0.5 * math.log(2 * math.pi), dtype=np.float64)
 
     def log_both_tails(self, z: FloatArray) -> FloatArray:
         """ln P(|Z| > z) for z >= 0."""

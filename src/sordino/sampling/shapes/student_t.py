@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
-from scipy import special
 
 from sordino.core.errors import ParameterError
 from sordino.core.parameters import positive
+from sordino.sampling.refined_uniform import precision
 from sordino.sampling.shapes.beta_tail import BetaTail
 from sordino.sampling.shapes.shape import FloatArray, SymmetricShape, at_midpoint, magnitude_bits
 
@@ -34,16 +35,12 @@ class StudentT(SymmetricShape):
                 f"nu must be <= {_LARGEST_NU:g}, got {self.nu!r}; beyond it use normal noise"
             )
 
-    def _log_constant(self) -> float:
-        nu = self.nu
-        return float(special.gammaln((nu + 1) / 2) - special.gammaln(nu / 2) - 0.5 * math.log(nu * math.pi))
-
     def log_pdf(self, z: ArrayLike) -> FloatArray:
         """The logarithm of the density."""
         with np.errstate(divide="ignore"):
             log_ratio = 2.0 * np.log(np.abs(np.asarray(z, dtype=np.float64))) - math.log(self.nu)
         return np.asarray(
-            self._log_constant() - 0.5 * (self.nu + 1) * np.logaddexp(0.0, log_ratio), dtype=np.float64
+            _log_constant(self.nu) - 0.5 * (self.nu + 1) * np.logaddexp(0.0, log_ratio), dtype=np.float64
         )
 
     def log_both_tails(self, z: FloatArray) -> FloatArray:
@@ -92,3 +89,11 @@ class StudentT(SymmetricShape):
         root = arb(nu).sqrt()
         constant = 4 / (arb.pi() * root) if nu == 3 else 16 / (3 * arb.pi() * root)
         return constant / (1 + z * z / nu) ** ((nu + 1) // 2)
+
+
+@lru_cache(maxsize=1024)
+def _log_constant(nu: float) -> float:
+    """ln of the density at 0, by ball arithmetic: differences of large log-gammas lose digits as floats."""
+    with precision(128):
+        half = arb(nu) / 2
+        return float((half + arb(0.5)).lgamma() - half.lgamma() - (2 * half * arb.pi()).log() / 2)
