@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.audit.outcome import outcome_key
 from sordino.core.errors import ProofError
 
 Neighbours = Callable[[Any], Iterable[Any]]
@@ -33,23 +34,30 @@ def neighbouring_pairs(
     """Enumerate the pairs, refusing whatever would make a proof over them empty or one-sided.
 
     A database that is named as its own neighbour, or a neighbour named twice, is counted once at most: such a
-    pair has no loss. ``partial`` leaves out neighbours that are not in the universe.
+    pair has no loss. ``partial`` leaves out neighbours that are not in the universe. Databases are the same if their
+    contents are equal; where a universe holds several that Python calls equal, such as 0.0 and -0.0, they are told
+    apart as outcomes are.
     """
     databases = tuple(universe)
-    place: dict[Any, int] = {}
+    place: dict[Any, list[int]] = {}
     for index, database in enumerate(databases):
-        if place.setdefault(_identity(database), index) != index:
+        equal = place.setdefault(_identity(database), [])
+        if equal and outcome_key(database) in [outcome_key(databases[at]) for at in equal]:
             raise ProofError(
                 f"the universe holds the database {database!r} twice; every database once is accepted"
             )
+        equal.append(index)
     left: list[int] = []
     right: list[int] = []
     for index, database in enumerate(databases):
         found: set[int] = set()
         for neighbour in neighbours(database):
-            at = place.get(_identity(neighbour))
-            if at is not None:
-                found.add(at)
+            equal = place.get(_identity(neighbour), [])
+            if len(equal) > 1:
+                key = outcome_key(neighbour)
+                equal = [at for at in equal if outcome_key(databases[at]) == key]
+            if equal:
+                found.add(equal[0])
             elif not partial:
                 raise ProofError(
                     f"{neighbour!r}, a neighbour of {database!r}, is not in the universe; "

@@ -1,6 +1,7 @@
 """Outcomes are told apart by type and bits: whatever a reader could tell apart carries a message."""
 
 import enum
+import math
 import struct
 from collections import OrderedDict, namedtuple
 from dataclasses import dataclass
@@ -145,3 +146,15 @@ def test_vectorised_samples_are_told_apart_by_bits_and_dtype():
             lambda x, size, pair=(one, two): np.full(size, pair[x]), 0, 1, runs=400, vectorised=True
         )
         assert found.epsilon_lower_bound > 2
+
+
+def test_databases_that_python_calls_equal_are_two_databases():
+    """Whether 1/x is +∞ or -∞: the two zeros are neighbours with different answers, and neither may be lost."""
+    law = lambda x: {math.copysign(1.0, x): 1.0}  # noqa: E731
+    flipped = prove(law, [0.0, -0.0], lambda x: [-x], 1.0)
+    assert (flipped.pairs, flipped.worst_epsilon) == (2, np.inf)
+    assert prove(lambda x: [1.0], [0, 1], lambda x: [bool(1 - x)], 0.0).pairs == 2
+    with pytest.raises(ProofError, match="not in the universe"):
+        prove(law, [0.0, -0.0], lambda x: [0], 1.0)
+    with pytest.raises(ProofError, match="twice"):
+        prove(law, [0.0, -0.0, 0.0], lambda x: [-x], 1.0)

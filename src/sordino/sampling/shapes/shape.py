@@ -20,8 +20,8 @@ class Shape(Protocol):
 
     The float functions are vectorised; `log_pdf` and `log_tail` are within 1e-13·(1 + their size) of the truth, which
     tests hold against balls over random points, and quantiles are good guesses. The law of a draw never rests on
-    them. `ball_tail` is rigorous: the ball contains the true value and is small relative to it, far out too. A symmetric
-    shape speaks of P(|Z| > z) in `tail_quantile` and `ball_tail`, a one-sided one of P(Z > z).
+    them. `ball_tail` is rigorous: the ball contains the true value and is small relative to it, far out too. A
+    symmetric shape speaks of P(|Z| > z) in `tail_quantile` and `ball_tail`, a one-sided one of P(Z > z).
     """
 
     symmetric: ClassVar[bool]
