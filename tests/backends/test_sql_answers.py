@@ -6,6 +6,7 @@ import datetime
 import math
 import random
 from decimal import Decimal
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -149,3 +150,34 @@ def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgr
             )
             assert exact_answer(snapshot, statement.question((), 0)) == count, condition
             exact_answer(snapshot, statement.question((), 1))
+
+
+def test_a_value_made_of_nulls_is_counted_where_it_is_analysed(postgresql_backend):
+    """COUNT(c) of PostgreSQL counts a row of NULLs, and c IS NOT NULL does not hold for it."""
+    engine = postgresql_backend.load({})
+    postgresql_backend.owner.execute(
+        "CREATE TYPE pair AS (a int, b int); CREATE TABLE r (id int, c pair);"
+        "INSERT INTO r VALUES (1, ROW(NULL, NULL)), (1, ROW(1, NULL)), (1, ROW(1, 2)), (1, NULL)"
+    )
+    policy = Policy.load({"version": 1, "dataset": "d", "tables": {"r": {}}})
+    statement = read_statement(
+        "SELECT COUNT(c) FROM r", policy=policy, catalogue=engine.catalogue(), dialect="postgres"
+    )
+    with engine.snapshot() as snapshot:
+        together = exact_answers(snapshot, statement)[()][0]
+        assert together == exact_answer(snapshot, statement.question((), 0)) == 2
+
+
+@pytest.mark.parametrize("granularity", ["1000", "2/3", "1e-3"])
+def test_the_smallest_doubles_are_summed_in_any_step(postgresql_backend, granularity):
+    engine = postgresql_backend.load({})
+    postgresql_backend.owner.execute(
+        "CREATE TABLE r (x float8); INSERT INTO r VALUES ('1e-322'), ('-5e-324'), ('2.3e-308'), (1000), (0)"
+    )
+    columns = {"x": {"bounds": [-2000, 2000], "granularity": granularity}}
+    policy = Policy.load({"version": 1, "dataset": "d", "tables": {"r": {"columns": columns}}})
+    statement = read_statement(
+        "SELECT SUM(x) FROM r", policy=policy, catalogue=engine.catalogue(), dialect="postgres"
+    )
+    with engine.snapshot() as snapshot:
+        assert exact_answer(snapshot, statement.question((), 0)) == 1000 / Fraction(granularity)

@@ -10,7 +10,16 @@ from sqlglot import exp
 from sordino.engines import Snapshot
 from sordino.sql.contribution import LARGEST_ANSWER, SMALL_REACH, steps, whole_number
 from sordino.sql.groups import table_node
-from sordino.sql.question import GroupKey, JoinQuestion, Measure, Occurrence, Statement, equals, literal
+from sordino.sql.question import (
+    GroupKey,
+    JoinQuestion,
+    Measure,
+    Occurrence,
+    Statement,
+    equals,
+    is_there,
+    literal,
+)
 from sordino.sql.value import case
 
 
@@ -59,7 +68,10 @@ def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, .
 
 def _total(measure: Measure) -> exp.Expr:
     if measure.kind == "count":
-        return exp.Count(this=exp.Star() if measure.value is None else measure.value.copy(), big_int=True)
+        counted: exp.Expr = exp.Star()
+        if measure.value is not None:
+            counted = case((is_there(measure.value), whole_number(1)))
+        return exp.Count(this=counted, big_int=True)
     contribution, kind = steps(measure), exp.DataType.build("BIGINT")
     if measure.reach > SMALL_REACH:
         # Engines whose sums of integers have 64 bits would raise; decimals hold 38 digits.

@@ -55,13 +55,22 @@ def size(measure: Measure) -> exp.Expr:
 
 
 def _rounded(double: exp.Expr, step: Fraction) -> exp.Expr:
-    scaled = double
+    scaled = double if step.numerator == 1 else _without_dust(double)
     if step.denominator != 1:
         scaled = exp.Mul(this=scaled, expression=double_literal(float(step.denominator)))
     if step.numerator != 1:
         scaled = exp.Div(this=bracketed(scaled), expression=double_literal(float(step.numerator)), typed=True)
     shifted = exp.Add(this=bracketed(scaled), expression=double_literal(0.5))
     return exp.cast(exp.Floor(this=shifted), exp.DataType.Type.BIGINT)
+
+
+def _without_dust(double: exp.Expr) -> exp.Expr:
+    """Zero in place of numbers so small that some engines raise when they are divided."""
+    small = exp.and_(
+        exp.GT(this=bracketed(double), expression=double_literal(-1e-200)),
+        exp.LT(this=bracketed(double), expression=double_literal(1e-200)),
+    )
+    return case((small, double_literal(0.0)), default=double)
 
 
 def _limit(bound: Fraction, whole: bool) -> exp.Expr:

@@ -8,6 +8,7 @@ else is done in doubles.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
@@ -39,10 +40,16 @@ class Digits(NamedTuple):
 def digits_of(value: Value) -> Digits | None:
     """Of a decimal column of known digits, of a literal, or of what was calculated from them; None for the rest."""
     if value.constant is not None:
-        return _digits_written(value.constant)
+        return digits_written(value.constant)
     if value.kind == "decimal" and value.digits is not None and value.scale is not None:
         return Digits(value.digits - value.scale, value.scale)
     return None
+
+
+def comparable(digits: Sequence[Digits | None]) -> bool:
+    """Whether decimals of these digits can be compared with one another, each with each; None: of unknown digits."""
+    known = [found for found in digits if found is not None]
+    return len(known) == len(digits) and (not known or _covering(known).all <= _MOST_COMPARED)
 
 
 def exact_decimals(*values: Value) -> list[Value] | None:
@@ -50,10 +57,11 @@ def exact_decimals(*values: Value) -> list[Value] | None:
     if not any(value.kind == "decimal" for value in values):
         return None
     found = [Digits(0, 0) if value.kind == "null" else digits_of(value) for value in values]
-    known = [digits for digits in found if digits is not None]
-    if len(known) < len(values) or _covering(known).all > _MOST_COMPARED:
+    if not comparable(found):
         return None
-    return [_as_decimal(value, digits) for value, digits in zip(values, known, strict=True)]
+    return [
+        _as_decimal(value, digits) for value, digits in zip(values, found, strict=True) if digits is not None
+    ]
 
 
 def covering_digits(values: list[Value]) -> tuple[int | None, int | None]:
@@ -132,7 +140,8 @@ def _number(constant: object) -> Fraction | None:
     return Fraction(constant)
 
 
-def _digits_written(constant: object) -> Digits | None:
+def digits_written(constant: object) -> Digits | None:
+    """Of a number that is written as a literal; None for what is no number, or too long for any engine."""
     number = _number(constant)
     if number is None or abs(number) >= 10**_MOST_COMPARED:
         return None

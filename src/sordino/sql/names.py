@@ -15,6 +15,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sordino.engines import Column, Table
+from sordino.sql.decimals import Digits
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.conditions import compared
 from sordino.sql.policy import ColumnPolicy, Policy, match_name, nearest
@@ -175,7 +176,13 @@ class Names:
         alias = self._free_alias(node.alias or node.name)
         catalogued = self._catalogue[found].columns
         types = {column.name: column.type for column in catalogued}
-        self.occurrences.append(Occurrence(alias, found, table.weight if table.private else None, types))
+        weight = table.weight if table.private else None
+        digits = {
+            column.name: Digits(column.digits - column.scale, column.scale)
+            for column in catalogued
+            if column.type == "decimal" and column.digits is not None and column.scale is not None
+        }
+        self.occurrences.append(Occurrence(alias, found, weight, types, digits))
         declared = {column.casefold(): policy for column, policy in table.columns.items()}
         columns = {}
         for column in catalogued:

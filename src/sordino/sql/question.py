@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from sordino.core import ParameterError
 from sordino.engines import ColumnType
+from sordino.sql.decimals import Digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,14 @@ class Occurrence:
     """One table in FROM. A table that occurs twice (a self-join) has two occurrences with different aliases.
 
     ``weight``: how many units of distance one row of the table is worth (G_T); None for a public table, whose rows
-    never change.
+    never change. ``digits``: of the decimal columns whose digits are known.
     """
 
     alias: str
     table: str
     weight: Fraction | None
     columns: Mapping[str, ColumnType]
+    digits: Mapping[str, Digits] = field(default_factory=dict, compare=False)
 
     @property
     def private(self) -> bool:
@@ -159,9 +161,14 @@ class Statement:
         ]
         asked = self.measures[measure]
         if asked.kind == "count" and asked.value is not None:
-            conditions.append(exp.Not(this=exp.Is(this=exp.paren(asked.value), expression=exp.null())))
+            conditions.append(is_there(asked.value))
             asked = replace(asked, value=None)
         return replace(self.join, measure=asked).restricted(*conditions)
+
+
+def is_there(value: exp.Expr) -> exp.Expr:
+    """The condition that COUNT(value) counts by: engines disagree with themselves on values made of NULLs."""
+    return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
 
 
 def equals(column: exp.Expr, value: Any) -> exp.Expr:

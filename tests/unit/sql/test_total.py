@@ -88,3 +88,33 @@ def test_only_the_first_characters_of_a_long_text_are_put_together(connection):
     whole = "s" + " || s" * 80
     with pytest.raises(UnsupportedError, match="put fewer together"):
         explained(connection, f"SELECT COUNT(*) FROM a WHERE {whole} = 'x'")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM x JOIN y ON x.wide = y.whole JOIN z ON y.whole = z.fine",
+        f"SELECT COUNT(*) FROM z JOIN y ON z.money = y.sum WHERE z.money = 1.{'0' * 34}1",
+    ],
+)
+def test_only_decimals_that_the_question_compares_are_compared(sql):
+    """Each pair fits 38 digits; the first and the last of a chain, or a literal and another column, need not."""
+    with duckdb.connect() as owner:
+        owner.execute(
+            "CREATE TABLE x (wide DECIMAL(38, 0)); INSERT INTO x VALUES (99999999999999999999999999999999999999);"
+            "CREATE TABLE y (whole DECIMAL(20, 0), sum DECIMAL(10, 2)); INSERT INTO y VALUES (1, 99999999.99);"
+            "CREATE TABLE z (fine DECIMAL(38, 18), money DECIMAL(5, 2)); INSERT INTO z VALUES (1, 1)"
+        )
+        tables = {"x": {}, "y": {}, "z": {}}
+        with sd.connect(owner, policy={"version": 1, "dataset": "d", "tables": tables}) as curator:
+            assert curator.explain(sql, epsilon=1).reveal()["exact"] == 0
+
+
+def test_decimals_that_fit_together_are_still_keys_of_a_join():
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE x (a DECIMAL(15, 2)); CREATE TABLE y (b DECIMAL(9, 4));")
+        owner.execute("INSERT INTO y SELECT i // 3 FROM range(30) r(i)")
+        policy = {"version": 1, "dataset": "d", "tables": {"x": {}, "y": {}}}
+        with sd.connect(owner, policy=policy) as curator:
+            facts = curator.explain("SELECT COUNT(*) FROM x JOIN y ON a = b", epsilon=1).reveal()
+    assert {bound["table"]: bound["local"] for bound in facts["numbers"][0]["bounds"]} == {"x": 3.0, "y": 0.0}

@@ -25,6 +25,7 @@ from sordino.sql.analysis.formula import (
     not_null,
     number_of,
 )
+from sordino.sql.decimals import comparable, digits_written
 from sordino.sql.question import JoinQuestion, Measure, Occurrence
 
 # Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats
@@ -45,8 +46,12 @@ class EqualCells:
 
     @property
     def contradictory(self) -> bool:
-        """Two different values are asked of one cell: no row can have it."""
-        return len({constant_value(constant, self.kind) for constant in self.constants}) > 1
+        """Two different values are asked of one cell: no row can have it.
+
+        Not said of decimals, since engines read long ones as doubles: there the engine itself finds no rows.
+        """
+        values = {constant_value(constant, self.kind) for constant in self.constants}
+        return self.kind != "decimal" and len(values) > 1
 
     def inside(self, aliases: frozenset[str]) -> tuple[Cell, ...]:
         """The cells of some occurrences."""
@@ -185,15 +190,29 @@ def normal_form(question: JoinQuestion) -> NormalForm:
     if measure.value is not None:
         measure = replace(measure, value=_named(measure.value, kinds))
     whole = all_of(formula(_named(condition, kinds)) for condition in conditions)
+    found = [(part, _closable(part, kinds)) for part in whole.conjuncts()]
+    decimals = _decimals_fit(question.occurrences, [equals for _, equals in found if equals is not None])
     parts: list[Formula] = []
     equalities: list[EqualCells] = []
-    for part in whole.conjuncts():
-        found = _closable(part, kinds)
-        if found is None:
+    for part, equals in found:
+        if equals is None or (equals.kind == "decimal" and not decimals):
             parts.append(part)
         else:
-            equalities.append(found)
+            equalities.append(equals)
     return NormalForm(question.occurrences, (), _closed(equalities), tuple(parts), measure)
+
+
+def _decimals_fit(occurrences: Sequence[Occurrence], equalities: Sequence[EqualCells]) -> bool:
+    """Whether all decimals that are equal to something can be compared, each with each.
+
+    A question compares some pairs of them; what is closed may be compared with any other, and an engine raises where a
+    type that holds both would need too many digits. If so none is closed, and only what is asked is compared.
+    """
+    known = {Cell(o.alias, name): digits for o in occurrences for name, digits in o.digits.items()}
+    decimals = [equals for equals in equalities if equals.kind == "decimal"]
+    digits = [known.get(cell) for equals in decimals for cell in equals.cells]
+    digits += [digits_written(number_of(constant)) for equals in decimals for constant in equals.constants]
+    return comparable(digits)
 
 
 def equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
