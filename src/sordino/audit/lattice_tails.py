@@ -78,7 +78,7 @@ def is_found(places: NDArray[np.int64], logs: Floats, window: tuple[int, int], m
     estimate. It is there to find out a law that keeps its mass elsewhere than it says.
     """
     first, last = window
-    middle = (first + last) / 2
+    middle = (first + last) // 2
     found = 0.0
     for side in (places > last, places < first):
         distance = np.abs(places[side] - middle)
@@ -87,7 +87,7 @@ def is_found(places: NDArray[np.int64], logs: Floats, window: tuple[int, int], m
     return found >= _FOUND * missing
 
 
-def _estimate(distance: Floats, masses: Floats) -> float:
+def _estimate(distance: NDArray[np.int64], masses: Floats) -> float:
     """The mass of one side: neighbouring points one by one, and what lies between two runs of them by a power law."""
     total = 0.0
     runs = (

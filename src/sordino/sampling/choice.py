@@ -25,7 +25,7 @@ from sordino.sampling.source import random_below, random_words
 
 _MARGIN = 2.0**-14
 _LARGEST_EXPONENT = 80.0
-_LARGEST_RATE = 1e18  # any score below the top has weight 0 there
+_LARGEST_RATE = Fraction(10**18)  # any score below the top has weight 0 there
 
 
 def is_below_exp(uniform: RefinedUniform, exponent: Fraction) -> bool:
@@ -52,7 +52,7 @@ class _Weights:
         self.rate = rate
         exponents = np.empty(len(scores), dtype=np.float32)
         np.subtract(scores, self.top, out=exponents, casting="unsafe")
-        exponents *= np.float32(min(float(rate), _LARGEST_RATE))
+        exponents *= np.float32(float(min(rate, _LARGEST_RATE)))
         np.maximum(exponents, -_LARGEST_EXPONENT, out=exponents)
         self.weights = np.exp(exponents, out=exponents)
 
@@ -150,7 +150,7 @@ class FlipChoice(_Weights):
     def _tossed(self, indices: NDArray[np.intp], first: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """The coins at ``indices``, whose uniforms begin with the bits ``first``."""
         words = (first.astype(np.int64) << 32) | random_words(len(indices), np.uint32).astype(np.int64)
-        exponents = (self.scores[indices] - self.top) * min(float(self.rate), _LARGEST_RATE)
+        exponents = (self.scores[indices] - self.top) * float(min(self.rate, _LARGEST_RATE))
         np.maximum(exponents, -_LARGEST_EXPONENT, out=exponents)
         # In double precision 2^40·p is within 2^-40 of the truth, relatively: within 2 of the cast.
         excess = words - (np.exp(exponents) * 2.0**40).astype(np.int64)

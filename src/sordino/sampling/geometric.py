@@ -12,7 +12,9 @@ from sordino.sampling.choice import is_below_exp
 from sordino.sampling.refined_uniform import RefinedUniform
 from sordino.sampling.source import random_words
 
-_LARGEST_RATE = 1e18  # the variable is 0 there unless 64 bits are all zero, which the exact path decides
+_LARGEST_RATE = Fraction(
+    10**18
+)  # the variable is 0 there unless 64 bits are all zero, which the exact path decides
 _SMALLEST_RATE = Fraction(1, 1 << 40)  # below, 64 bits of U decide no k any more, and k outgrows its type
 _RELATIVE, _ABSOLUTE = 2.0**-46, 2.0**-50
 
@@ -28,7 +30,7 @@ def geometric(rate: Fraction, size: int) -> NDArray[np.int64]:
     if rate < _SMALLEST_RATE:
         raise ParameterError(f"rate must be at least 2**-40 (about 1e-12), got {float(rate):.3g}")
     words = random_words(size, np.uint64)
-    width = min(float(rate), _LARGEST_RATE)
+    width = float(min(rate, _LARGEST_RATE))
     with np.errstate(divide="ignore"):
         high = -np.log(words * 2.0**-64) * (1 + _RELATIVE) + _ABSOLUTE
         low = -np.log((words + 1.0) * 2.0**-64) * (1 - _RELATIVE) - _ABSOLUTE

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 _STEPS_PER_HALVING = 16
 _HALVINGS = 60
 _FLOAT_SLACK = 2.0**-46
+_LARGEST_SCALE = Fraction(10) ** 200
 
 
 def race(shape: Shape, scores: NDArray[np.float64] | NDArray[np.int64], scale: Fraction) -> int:
@@ -32,6 +33,18 @@ def race(shape: Shape, scores: NDArray[np.float64] | NDArray[np.int64], scale: F
         runners = _ComposedNoises(shape.sigma, len(scores))
     else:
         runners = _Noises(shape, len(scores))
+    contenders = _contenders(runners, scores, scale)
+    if len(contenders) == 1:
+        return contenders[0]
+    return _decide(runners, contenders, [Fraction(scores[i].item()) / scale for i in contenders])
+
+
+def _contenders(
+    runners: _Noises | _ComposedNoises, scores: NDArray[np.float64] | NDArray[np.int64], scale: Fraction
+) -> list[int]:
+    """All who may still win, by floating-point intervals; everyone where floats would over- or underflow."""
+    if not 1 / _LARGEST_SCALE < scale < _LARGEST_SCALE:
+        return list(range(len(scores)))
     low, high = runners.intervals()
     behind = (scores - scores.max()).astype(np.float64)
     width = float(scale)
@@ -39,10 +52,8 @@ def race(shape: Shape, scores: NDArray[np.float64] | NDArray[np.int64], scale: F
         slack = _FLOAT_SLACK * (np.abs(behind) + width * np.maximum(np.abs(low), np.abs(high)))
         slack = np.where(np.isfinite(slack), slack, 0.0)
         lowest, highest = behind + width * low - slack, behind + width * high + slack
-    contenders = np.flatnonzero(highest >= lowest.max()).tolist()
-    if len(contenders) == 1:
-        return int(contenders[0])
-    return _decide(runners, contenders, [Fraction(scores[i].item()) / scale for i in contenders])
+    found: list[int] = np.flatnonzero(highest >= lowest.max()).tolist()
+    return found
 
 
 def _decide(runners: _Noises | _ComposedNoises, contenders: list[int], offsets: list[Fraction]) -> int:

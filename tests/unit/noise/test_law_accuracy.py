@@ -24,6 +24,8 @@ from sordino.mechanisms.noise import (
     StudentTNoise,
     calibrate_levels,
 )
+from sordino.mechanisms.noise.beta_grid import BetaGrid
+from sordino.mechanisms.noise.error_bar import ErrorBar
 from sordino.mechanisms.noise.rungs import Rungs
 from sordino.sampling.refined_uniform import precision
 from sordino.sampling.shapes import (
@@ -277,3 +279,18 @@ def test_sensitivities_beyond_all_use_are_refused(steps):
         with pytest.raises(ParameterError, match="width"):
             noise.law(0, steps, Fraction(1))
     assert issubclass(CalibrationError, ParameterError)
+
+
+def test_an_error_bar_of_a_scale_beyond_all_floats_is_centred():
+    bar = ErrorBar.of(epsilon=Fraction(1), beta=0.5)
+    for power in (-400, 400, 5000):
+        steps = Fraction(power) * Fraction(math.log(10)) / bar.spacing
+        assert abs(bar.centre(TEN**power) - steps) <= 2
+    for wrong in ({"epsilon": Fraction(1, 10**200)}, {"beta": 1e-200}, {"beta": 1e200}):
+        with pytest.raises(ParameterError, match="between"):
+            ErrorBar.of(**({"epsilon": Fraction(1), "beta": 0.5} | wrong))
+
+
+def test_weights_beyond_all_use_are_refused():
+    with pytest.raises(ParameterError, match="weight"):
+        BetaGrid.at(CauchyNoise(), (0.05,), epsilon=1.0, lightest=Fraction(1, 10**200))

@@ -10,7 +10,7 @@ from sordino.core import CalibrationError, Distance, Guarantee, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
 from sordino.mechanisms.noise.add_noise import resolve
 from sordino.mechanisms.noise.lattice_law import LatticeLaw
-from sordino.mechanisms.noise.noise import Noise, padded
+from sordino.mechanisms.noise.noise import Noise, in_range, padded
 from sordino.sensitivity import SmoothBound
 
 # Parts of the largest β that a noise can pay for; its own default joins them.
@@ -22,7 +22,7 @@ SMALLEST_STEPS = Fraction(1, 1 << 20)
 
 def positive_weight(weight: Fraction) -> Fraction:
     """A weight of a change, exact."""
-    positive("weight", weight)
+    in_range("weight", positive("weight", weight))
     return Fraction(weight)
 
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from sordino.core.parameters import as_written, positive, probability
 from sordino.mechanisms.noise.discrete import DiscreteLaplaceNoise, IntegerLaw
-from sordino.mechanisms.noise.noise import padded
+from sordino.mechanisms.noise.noise import in_range, padded
 from sordino.sampling.shapes import Shape
 
 _BINS = 1 << 12
 _PARTS = 8  # lattice points of ln(scale) per unit of its sensitivity
 _LOGARITHM = 2.0**-39  # the logarithm of a double is off by far less than half of it
 _LARGEST = sys.float_info.max
+_LARGEST_SCALE = Fraction(10) ** 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class ErrorBar:
         cls, *, epsilon: Fraction, beta: float, weights: Iterable[Fraction] = (), confidence: float = 0.95
     ) -> ErrorBar:
         """From public parameters: what it may cost, and how much ln(scale) changes per unit of distance."""
-        positive("epsilon", epsilon), positive("beta", beta), probability("confidence", confidence)
+        in_range("epsilon", positive("epsilon", epsilon)), in_range("beta", positive("beta", beta))
+        probability("confidence", confidence)
         given = [Fraction(1), *weights]
         parts = _PARTS * math.lcm(*(weight.denominator for weight in given))
         rounding = Fraction(padded(1.0) - 1.0) + Fraction(_LOGARITHM)
@@ -65,7 +67,11 @@ class ErrorBar:
 
     def centre(self, scale: Fraction) -> int:
         """⌈ln(scale)/τ⌉: confidential."""
-        return math.ceil(Fraction(math.log(scale)) / self.spacing)
+        # as a quotient of integers, which have logarithms however large they are
+        logarithm = (
+            math.log(scale.numerator) - math.log(scale.denominator) if _is_extreme(scale) else math.log(scale)
+        )
+        return math.ceil(Fraction(logarithm) / self.spacing)
 
     def law(self, scale: Fraction) -> IntegerLaw:
         """The law of K."""
@@ -82,6 +88,10 @@ class ErrorBar:
         reach = self.reach(shape) * math.exp(exponent) if exponent < 600 else _LARGEST
         steps = reach / float(step) + 0.5
         return min(_LARGEST, math.floor(steps) * float(step)) if steps < 2.0**52 else min(_LARGEST, reach)
+
+
+def _is_extreme(scale: Fraction) -> bool:
+    return not 1 / _LARGEST_SCALE < scale < _LARGEST_SCALE
 
 
 @lru_cache(maxsize=256)
