@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sordino.core.guarantee import NOT_PRIVATE, Guarantee
+from sordino.core.guarantee import Guarantee
 from sordino.core.secret import Secret
 
 
@@ -15,7 +15,7 @@ class Release:
 
     ``value``, ``guarantee``, ``mechanism`` and ``error`` (an error bar, if one was paid for) may be published.
     ``details`` is the owner's: what depends on the data and was not paid for. ``private`` is False only for
-    values drawn inside ``sordino.testing.seeded``.
+    values drawn inside ``sordino.testing.seeded``, and then the guarantee says so too.
     """
 
     value: Any
@@ -25,16 +25,17 @@ class Release:
     private: bool = True
     details: Secret[dict[str, Any]] = field(default_factory=lambda: Secret({}), compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if not self.private and self.guarantee.private:
+            object.__setattr__(self, "guarantee", replace(self.guarantee, private=False))
+
     def __repr__(self) -> str:
-        mark = "" if self.private else f", {NOT_PRIVATE}"
-        return f"Release({self.value!r}, {self.guarantee.loss}, {self.mechanism}{mark})"
+        return f"Release({self.value!r}, {self.guarantee.loss}, {self.mechanism})"
 
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
             lines.append(f"error at 95 %: {self.error:g}")
-        if not self.private:
-            lines.append(NOT_PRIVATE)
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sordino as sd
 from sordino.core.guarantee import rounded_up
+from sordino.testing import seeded as seeded_draws
 
 EPSILONS = st.one_of(
     st.floats(0, 1e4), st.floats(1e-320, 1e-3), st.sampled_from([0.0, 5e-324, 1e-300, 709.0, 710.0])
@@ -130,3 +131,15 @@ def test_what_was_seeded_says_so_wherever_it_is_shown():
     assert json.loads(json.dumps(seeded.to_dict()))["private"] is False
     assert "NOT PRIVATE" not in str(honest)
     assert "private" not in honest.to_dict()
+
+
+def test_the_guarantee_of_a_seeded_release_says_so_by_itself():
+    with seeded_draws(1):
+        seeded = sd.select([1.0, 2.0], profile=1.0, epsilon=1.0)
+    assert seeded.guarantee.private is False
+    for text in (str(seeded), repr(seeded), str(seeded.guarantee), seeded.guarantee.loss):
+        assert text.count("NOT PRIVATE: drawn from a seeded source") == 1
+    assert seeded.to_dict()["private"] is seeded.to_dict()["guarantee"]["private"] is False
+    fresh = sd.select([1.0, 2.0], profile=1.0, epsilon=1.0)
+    assert fresh.guarantee.private
+    assert "NOT PRIVATE" not in str(fresh)
