@@ -21,6 +21,7 @@ _HOME = {
     "Distance": "core",
     "EngineError": "core",
     "Guarantee": "core",
+    "Loss": "core",
     "LedgerError": "core",
     "MissingExtraError": "core",
     "ParameterError": "core",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from sordino.core import EngineError as EngineError
     from sordino.core import Guarantee as Guarantee
     from sordino.core import LedgerError as LedgerError
+    from sordino.core import Loss as Loss
     from sordino.core import MissingExtraError as MissingExtraError
     from sordino.core import ParameterError as ParameterError
     from sordino.core import PrivateDataError as PrivateDataError

@@ -20,7 +20,7 @@ def spent(sordino, tmp_path, monkeypatch):
     assert sordino(*ANN[:-1], "bob", "--rho", 0.1, "--at-delta", 1e-6).code == 0
     assert sordino(*ANN[:-2], "--cap", "-e", 1.5, "--delta", 1e-6).code == 0
     with Ledger.open("shop.ledger") as ledger:
-        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.3)
+        guarantee = sd.Guarantee(sd.Loss(epsilon=0.3), sd.add_remove_row(), "Laplace mechanism")
         ledger.spend("shop", "ann", guarantee, "SELECT [b]", lambda: {"value": 12}, mechanism="laplace")
     return tmp_path
 
@@ -93,7 +93,7 @@ def test_history_lists_events_in_order(sordino, spent):
 def test_history_shows_sql_in_one_short_line_and_everything_as_json(sordino, spent):
     sql = "SELECT COUNT(*)\n  FROM   t WHERE " + " OR ".join(f"a = {number}" for number in range(50))
     with Ledger.open("shop.ledger") as ledger:
-        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1, delta=1e-7)
+        guarantee = sd.Guarantee(sd.Loss(epsilon=0.1, delta=1e-7), sd.add_remove_row(), "Laplace mechanism")
         question = question_key(sql, noise="laplace")
         ledger.spend("shop", "ann", guarantee, question, lambda: {"value": 3}, parameters={"sql": sql})
         ledger.declare("shop", {"eve": Limit.of(epsilon=1)}, distance=sd.add_remove_row())
@@ -124,7 +124,7 @@ def test_export_gives_every_event_as_lines_or_as_a_table(sordino, spent):
 
 def suspend(analyst="ann"):
     with Ledger.open("shop.ledger") as ledger:
-        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1)
+        guarantee = sd.Guarantee(sd.Loss(epsilon=0.1), sd.add_remove_row(), "Laplace mechanism")
         with pytest.raises(ZeroDivisionError):
             ledger.spend("shop", analyst, guarantee, "SELECT [c]", lambda: 1 / 0)
 
@@ -190,7 +190,7 @@ def test_a_suspended_analyst_is_refused_at_the_command_line_until_the_owner_resu
 
 def test_a_question_whose_process_died_is_shown_by_looking(sordino, spent):
     with Ledger.open("shop.ledger") as ledger:
-        guarantee = sd.Guarantee(sd.add_remove_row(), "Laplace mechanism", epsilon=0.1)
+        guarantee = sd.Guarantee(sd.Loss(epsilon=0.1), sd.add_remove_row(), "Laplace mechanism")
         ledger.reserve("shop", "ann", guarantee, question="q")
         assert "suspended" not in sordino("ledger", "show", "shop.ledger").out  # it is under way
     assert "(suspended)" in sordino("ledger", "show", "shop.ledger").out

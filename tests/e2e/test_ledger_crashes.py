@@ -52,7 +52,7 @@ def draw():
     return {"value": 1000 + ledger.turns}
 
 ledger = {"real": Killed, "tells": TellsBeforeCommit, "draws": DrawsBeforeReserve}[kind].open(path)
-guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.25)
+guarantee = sd.Guarantee(sd.Loss(epsilon=0.25), sd.add_remove_row(), "t")
 while True:
     try:
         stored = ledger.spend("shop", "ann", guarantee, f"q{ledger.turns}", draw)
@@ -146,7 +146,7 @@ from sordino.ledger import Ledger
 
 ledger = Ledger.open(sys.argv[1], patience=30)
 analyst = sys.argv[2]
-guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.1)
+guarantee = sd.Guarantee(sd.Loss(epsilon=0.1), sd.add_remove_row(), "t")
 print("ready", flush=True)
 sys.stdin.readline()
 for turn in range(40):
@@ -243,7 +243,7 @@ import sordino as sd
 from sordino.ledger import Ledger
 
 ledger = Ledger.open(sys.argv[1], patience=30)
-guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.01)
+guarantee = sd.Guarantee(sd.Loss(epsilon=0.01), sd.add_remove_row(), "t")
 
 def draw():
     print("drawn", flush=True)

@@ -284,7 +284,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @staticmethod
     def guarantee(epsilon, delta):
-        return sd.Guarantee(sd.add_remove_row(), "some mechanism", epsilon=epsilon, delta=delta)
+        return sd.Guarantee(sd.Loss(epsilon=epsilon, delta=delta), sd.add_remove_row(), "some mechanism")
 
     @invariant()
     def sums_are_those_of_the_events_and_nothing_is_left_where_they_exceed_the_limit(self):
@@ -332,7 +332,7 @@ def test_the_accepted_questions_are_exactly_those_that_fit_in_order(losses, limi
         ledger.grant("shop", "ann", Limit.of(epsilon=limit))
         room = Fraction(repr(limit))
         for turn, loss in enumerate(losses):
-            guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=loss)
+            guarantee = sd.Guarantee(sd.Loss(epsilon=loss), sd.add_remove_row(), "t")
             fits = Fraction(repr(loss)) <= room
             try:
                 ledger.reserve("shop", "ann", guarantee, question=f"q{turn}")

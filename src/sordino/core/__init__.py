@@ -15,6 +15,7 @@ from sordino.core.errors import (
     UnsupportedError,
 )
 from sordino.core.guarantee import Guarantee
+from sordino.core.loss import Loss
 from sordino.core.release import Release
 from sordino.core.secret import Secret
 
@@ -25,6 +26,7 @@ __all__ = [
     "EngineError",
     "Guarantee",
     "LedgerError",
+    "Loss",
     "MissingExtraError",
     "ParameterError",
     "PrivateDataError",

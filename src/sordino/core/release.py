@@ -27,7 +27,8 @@ class Release:
 
     def __post_init__(self) -> None:
         if not self.private and self.guarantee.private:
-            object.__setattr__(self, "guarantee", replace(self.guarantee, private=False))
+            seeded = replace(self.guarantee.loss, private=False)
+            object.__setattr__(self, "guarantee", replace(self.guarantee, loss=seeded))
 
     def __repr__(self) -> str:
         return f"Release({self.value!r}, {self.guarantee.loss}, {self.mechanism})"

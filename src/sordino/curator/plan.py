@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError
+from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.analysis import Plan as AnalysisPlan
@@ -161,7 +161,7 @@ def plan_with(
     theorem = noises[0].theorem if constant else f"{noises[0].theorem}; bound by {', '.join(names)}"
     if shares > 1 or len(groups) > 1:
         theorem = f"{theorem}; {composition(statement)}"
-    guarantee = Guarantee(distance, theorem, epsilon=_written(options.epsilon), delta=_written(spent))
+    guarantee = Guarantee(Loss(epsilon=_written(options.epsilon), delta=_written(spent)), distance, theorem)
     return AnswerPlan(statement, options, noises, readings, shares, guarantee)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.core import Guarantee, ParameterError, PrivateDataError, Release, Secret, flip_edge
-from sordino.core.guarantee import rounded_up
+from sordino.core.loss import rounded_up
 from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
@@ -128,7 +128,8 @@ def _stated(
     # ``price`` changes of the projection at ε/price and the δ per edge are ε and δ exactly (group privacy)
     theorem = f"{guarantee.theorem}; of a projection in which one edge moves at most {price}"
     spent = delta if guarantee.delta else 0.0
-    return replace(guarantee, epsilon=rounded_up(epsilon), delta=spent, theorem=theorem)
+    loss = replace(guarantee.loss, epsilon=rounded_up(epsilon), delta=spent, bounded_range=False)
+    return replace(guarantee, loss=loss, theorem=theorem)
 
 
 def resolve(mechanism: str, metric: Metric, epsilon: float) -> tuple[str, Metric]:

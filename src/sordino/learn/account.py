@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from sordino.core import Guarantee
-from sordino.core.guarantee import rounded_up
+from sordino.core import Guarantee, Loss
+from sordino.core.loss import rounded_up
 
 
 def added_up(before: Guarantee | None, fit: Guarantee) -> Guarantee:
@@ -21,9 +21,6 @@ def added_up(before: Guarantee | None, fit: Guarantee) -> Guarantee:
         return fit
     if before.distance != fit.distance:
         before, fit = before.for_replacement(), fit.for_replacement()
-    return replace(
-        fit,
-        epsilon=rounded_up(Fraction(before.epsilon or 0.0) + Fraction(fit.epsilon or 0.0)),
-        theorem=f"sequential composition of all fits; {fit.theorem}",
-        private=before.private and fit.private,
-    )
+    total = rounded_up(Fraction(before.epsilon or 0.0) + Fraction(fit.epsilon or 0.0))
+    loss = Loss(epsilon=total, private=before.private and fit.private)
+    return replace(fit, loss=loss, theorem=f"sequential composition of all fits; {fit.theorem}")

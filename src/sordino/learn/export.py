@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sordino.core.guarantee import NOT_PRIVATE
+from sordino.core.loss import NOT_PRIVATE
 from sordino.core.parameters import whole
 from sordino.learn.tree import Tree
 

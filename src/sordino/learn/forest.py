@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError
-from sordino.core.guarantee import NOT_PRIVATE
+from sordino.core.loss import NOT_PRIVATE
 from sordino.learn.encoding import Codes
 from sordino.learn.probabilities import LEAST_WEIGHT
 from sordino.learn.random_trees import RandomTrees, find_leaf

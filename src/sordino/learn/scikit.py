@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sordino.core import (
     Distance,
     Guarantee,
+    Loss,
     MissingExtraError,
     ParameterError,
     PrivateDataError,
     add_remove_row,
     replace_row,
 )
-from sordino.core.guarantee import rounded_up
+from sordino.core.loss import rounded_up
 from sordino.core.parameters import choice
 from sordino.learn.account import added_up
 from sordino.learn.encoding import as_array
@@ -145,7 +146,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if changes > 1:
             theorem += f"; one replaced row is {changes} changes"
         self.private_ = is_private()
-        self.guarantee_ = Guarantee(distance, theorem, epsilon=rounded_up(epsilon), private=self.private_)
+        self.guarantee_ = Guarantee(
+            Loss(epsilon=rounded_up(epsilon), private=self.private_), distance, theorem
+        )
         self.spent_ = added_up(getattr(self, "spent_", None), self.guarantee_)
 
 

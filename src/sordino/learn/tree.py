@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core.guarantee import NOT_PRIVATE
+from sordino.core.loss import NOT_PRIVATE
 from sordino.learn.encoding import Codes
 from sordino.learn.schema import Schema
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sordino.core import Distance, Guarantee, ParameterError, UnsupportedError, checked_distance
+from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError, checked_distance
 from sordino.core.parameters import as_written, positive, probability
 from sordino.ledger.event import distance_key
 
@@ -88,7 +88,9 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
             "it up, or a part loses too much to be followed; give a larger delta, fewer parts or more noise"
         )
     epsilon, theorem = min(candidates)
-    return Guarantee(parts[0].distance, f"{theorem} of {len(parts)} releases", epsilon=epsilon, delta=delta)
+    return Guarantee(
+        Loss(epsilon=epsilon, delta=delta), parts[0].distance, f"{theorem} of {len(parts)} releases"
+    )
 
 
 def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:

@@ -1,6 +1,6 @@
 """How losses add up when every question may depend on all answers before it.
 
-Two measures, one function each from a guarantee to what it costs. In both, costs of questions whose budgets are
+Two measures, one function each from a `Loss` to what it costs. In both, costs of questions whose budgets are
 chosen adaptively may simply be added until a limit that was fixed beforehand is reached (a *privacy filter*):
 
 * ``epsilon``: Σεᵢ ≤ ε and Σδᵢ ≤ δ give (ε, δ) in all (Rogers, Roth, Ullman and Vadhan 2016, Thm 3.6).
@@ -17,12 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sordino.core import Guarantee, UnsupportedError
+from sordino.core import Loss, UnsupportedError
 from sordino.core.parameters import as_written
 
-_PURE = Fraction(1, 2)
-_BOUNDED_RANGE = Fraction(1, 8)
-_EXPONENTIAL = "exponential mechanism"
 _GRID = 10**100  # finer than any decimal that is written; keeps sums of odd fractions short
 
 
@@ -54,45 +51,34 @@ def budget_on_grid(amount: Amount) -> Amount:
     return Amount(*(Fraction(math.floor(part * _GRID), _GRID) for part in (amount.loss, amount.delta)))
 
 
-def epsilon_cost(guarantee: Guarantee) -> Amount:
+def epsilon_cost(loss: Loss) -> Amount:
     """(ε, δ) as printed: each number at the decimal that its shortest text shows."""
-    if guarantee.epsilon is None:
+    if loss.epsilon is None:
         raise UnsupportedError(
-            f"{printed(guarantee).loss} cannot be counted in an account of (epsilon, delta): state it at a public "
+            f"{printed(loss)} cannot be counted in an account of (epsilon, delta): state it at a public "
             "delta with as_approximate(delta), or have the budget granted as rho"
         )
-    return loss_on_grid(
-        Amount(as_written("epsilon", guarantee.epsilon), as_written("delta", guarantee.delta))
-    )
+    return loss_on_grid(Amount(as_written("epsilon", loss.epsilon), as_written("delta", loss.delta)))
 
 
-def rho_cost(guarantee: Guarantee) -> Amount:
-    """The δ-approximate ρ-zCDP that a guarantee implies.
+def rho_cost(loss: Loss) -> Amount:
+    """The δ-approximate ρ-zCDP that a loss implies.
 
-    **Guarantee**: ρ as stated; ε-DP costs ε²/2, or ε²/8 for one draw of the exponential mechanism, whose loss is of
-    bounded range; (ε, δ)-DP is δ-approximate ε²/2-zCDP.
-    **Requires**: that the theorem of the guarantee is the one that was used. Bounded range is granted to the theorem
-    of the exponential law alone: permute-and-flip does not have it.
+    **Guarantee**: ρ as stated; ε-DP costs ε²/2, or ε²/8 where the loss is of bounded range (`Loss.bounded_range`: one
+    draw of the exponential mechanism); (ε, δ)-DP is δ-approximate ε²/2-zCDP.
     **Source**: Bun and Steinke 2016, Prop. 1.4 and section 8; Cesar and Rogers 2021, Lemma 3.4.
     **Numerics**: exact on a grid of 10⁻¹⁰⁰, upwards.
     """
-    if guarantee.rho is not None:
-        return loss_on_grid(Amount(as_written("rho", guarantee.rho)))
-    paid = epsilon_cost(guarantee)
-    factor = _BOUNDED_RANGE if _has_bounded_range(guarantee) else _PURE
-    return loss_on_grid(Amount(factor * paid.loss**2, paid.delta))
+    if loss.rho is not None:
+        return loss_on_grid(Amount(as_written("rho", loss.rho)))
+    paid = epsilon_cost(loss)
+    return loss_on_grid(Amount(loss.zcdp_factor * paid.loss**2, paid.delta))
 
 
-def printed(guarantee: Guarantee) -> Guarantee:
+def printed(loss: Loss) -> Loss:
     """The same with plain floats, which is what can be printed; an exact fraction may have been given."""
-    epsilon, rho = (None if loss is None else float(loss) for loss in (guarantee.epsilon, guarantee.rho))
-    return replace(guarantee, epsilon=epsilon, delta=float(guarantee.delta), rho=rho)
+    epsilon, rho = (None if stated is None else float(stated) for stated in (loss.epsilon, loss.rho))
+    return replace(loss, epsilon=epsilon, delta=float(loss.delta), rho=rho)
 
 
-def _has_bounded_range(guarantee: Guarantee) -> bool:
-    theorem = guarantee.theorem
-    drawn = theorem == _EXPONENTIAL or theorem.endswith(f", drawn by {_EXPONENTIAL}")
-    return drawn and guarantee.delta == 0
-
-
-COST: dict[str, Callable[[Guarantee], Amount]] = {"epsilon": epsilon_cost, "rho": rho_cost}
+COST: dict[str, Callable[[Loss], Amount]] = {"epsilon": epsilon_cost, "rho": rho_cost}

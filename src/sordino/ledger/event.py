@@ -18,7 +18,8 @@ class Event:
     """What happened, as it was written; nothing is ever changed or removed.
 
     ``reservation`` is the number of the ``reserve`` event that a ``commit``, ``refund`` or ``suspend`` ends.
-    ``epsilon``, ``delta`` and ``rho`` are exact, as text; ``guarantee`` is the printed one. On a ``grant`` they are the
+    ``epsilon``, ``delta`` and ``rho`` are exact, as text; ``facts`` names what else the loss says of itself
+    ("bounded_range"); ``guarantee`` is the printed one. On a ``grant`` they are the
     limit, ``analyst`` None means the data set's cap, and ``scope`` "policy" that a policy said it and not the owner by
     hand; a limit of 0 is a policy that names the analyst no more. On a ``suspend`` the ``scope`` says how a question
     ended without a release: "failure", "crash", or "withheld" because the account was suspended meanwhile. A
@@ -43,6 +44,7 @@ class Event:
     scope: str | None = None
     question: str | None = None
     release: dict[str, Any] | None = None
+    facts: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without what this kind of event does not have."""

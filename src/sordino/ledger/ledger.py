@@ -36,7 +36,7 @@ from sordino.ledger.records import (
     open_reservation,
     read_events,
     recorded_reservation,
-    reserved_guarantee,
+    reserved_loss,
     set_limit,
 )
 from sordino.ledger.replay import find_disorder, replayed_account
@@ -308,7 +308,7 @@ class Ledger:
             for analyst in (reserved["analyst"], CAP):
                 account = find_account(connection, reserved["dataset"], analyst)
                 if account is not None:
-                    cost = account.limit.cost(reserved_guarantee(reserved))
+                    cost = account.limit.cost(reserved_loss(reserved))
                     charge(connection, account, Amount() - cost)
             end_reservation(connection, reserved, "refund")
         self._let_go(reservation, reserved)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sordino.core import Guarantee, ParameterError
+from sordino.core import Loss, ParameterError
 from sordino.core.parameters import as_written, positive, probability
 from sordino.ledger.amount_text import rounded_down, rounded_up
 from sordino.ledger.composition import COST, Amount, budget_on_grid
@@ -50,9 +50,9 @@ class Limit:
             raise ParameterError("delta + at_delta must be below 1")
         return cls(name, amount, stated)
 
-    def cost(self, guarantee: Guarantee) -> Amount:
-        """What a release with this guarantee takes from the budget."""
-        return COST[self.measure](guarantee)
+    def cost(self, loss: Loss) -> Amount:
+        """What a release with this loss takes from the budget."""
+        return COST[self.measure](loss)
 
     def shown(self, amount: Amount, *, left: bool = False) -> str:
         """An amount of this measure as text: what is left rounds down, a loss up."""

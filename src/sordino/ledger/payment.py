@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Any
 
 from sordino.core import BudgetError, Guarantee
@@ -32,7 +33,7 @@ def pay(
     """
     account = granted_account(connection, dataset, analyst)
     fix_distance(connection, dataset, guarantee.distance)
-    cost = account.limit.cost(guarantee)
+    cost = account.limit.cost(guarantee.loss)
     if cost.delta and not account.limit.amount.delta:
         raise BudgetError(
             f"{account.limit.shown(cost)} was asked and the budget of {analyst!r} on data set {dataset!r} has "
@@ -47,7 +48,7 @@ def pay(
     charge(connection, account, cost)
     cap = find_account(connection, dataset, CAP)
     if cap is not None:
-        shared = cap.limit.cost(guarantee)
+        shared = cap.limit.cost(guarantee.loss)
         if not (cap.spent + shared).within(cap.limit.amount):
             raise BudgetError(
                 f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
@@ -59,7 +60,7 @@ def pay(
         kind="reserve",
         dataset=dataset,
         analyst=analyst,
-        guarantee=str(printed(guarantee)),
+        guarantee=str(replace(guarantee, loss=printed(guarantee.loss))),
         **written_guarantee(guarantee),
         **fields,
     )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sordino.core import BudgetError, Distance, Guarantee, LedgerError, ParameterError, add_remove_row
+from sordino.core import BudgetError, Distance, Guarantee, LedgerError, Loss, ParameterError
 from sordino.core.parameters import as_written
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
@@ -170,7 +170,8 @@ def written_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
     """The columns of a guarantee; losses as exact text."""
     losses = {name: getattr(guarantee, name) for name in ("epsilon", "delta", "rho")}
     written = {name: None if loss is None else str(as_written(name, loss)) for name, loss in losses.items()}
-    return written | {"distance": str(guarantee.distance), "theorem": guarantee.theorem}
+    facts = "bounded_range" if guarantee.loss.bounded_range else None
+    return written | {"facts": facts, "distance": str(guarantee.distance), "theorem": guarantee.theorem}
 
 
 def recorded_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
@@ -222,13 +223,13 @@ def end_reservation(
     return append_event(connection, kind=kind, reservation=reserved["number"], **whose, **fields)
 
 
-def reserved_guarantee(reserved: Mapping[str, Any]) -> Guarantee:
-    """A guarantee of the reserved losses, for its cost; exact, since costs read fractions as they are."""
+def reserved_loss(reserved: Mapping[str, Any]) -> Loss:
+    """What was reserved, for its cost; exact, since costs read fractions as they are."""
     exact: dict[str, Any] = {
         name: None if reserved[name] is None else Fraction(reserved[name])
         for name in ("epsilon", "delta", "rho")
     }
-    return Guarantee(add_remove_row(), reserved["theorem"], **exact)
+    return Loss(**exact, bounded_range=reserved["facts"] == "bounded_range")
 
 
 def sum_of_events(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
@@ -237,5 +238,5 @@ def sum_of_events(connection: sqlite3.Connection, dataset: str, analyst: str, li
     refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
     for row in event_rows(connection, dataset, analyst or None):
         if row["kind"] == "reserve" and row["number"] not in refunded:
-            total += limit.cost(reserved_guarantee(row))
+            total += limit.cost(reserved_loss(row))
     return total

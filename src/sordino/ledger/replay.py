@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from sordino.core import Guarantee
+from sordino.core import Loss
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
-from sordino.ledger.records import event_rows, read_limit, reserved_guarantee
+from sordino.ledger.records import event_rows, read_limit, reserved_loss
 from sordino.ledger.schema import UNENDED_BY_EVENTS
 
 
@@ -20,22 +20,22 @@ def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str)
     limit: Limit | None = None
     spent = Amount()
     suspended = False
-    paid: dict[int, Guarantee] = {}
+    paid: dict[int, Loss] = {}
     for row in event_rows(connection, dataset, analyst or None):
         if row["kind"] == "grant" and row["analyst"] == analyst:
             measure = "epsilon" if row["rho"] is None else "rho"
             limit = read_limit(measure, row[measure], row["delta"], row["at_delta"])
-            spent = sum((limit.cost(guarantee) for guarantee in paid.values()), Amount())
+            spent = sum((limit.cost(loss) for loss in paid.values()), Amount())
         elif row["kind"] == "reserve":
-            paid[row["number"]] = guarantee = reserved_guarantee(row)
+            paid[row["number"]] = loss = reserved_loss(row)
             if limit is not None:
-                spent += limit.cost(guarantee)
+                spent += limit.cost(loss)
                 if not spent.within(limit.amount):
                     return None
         elif row["kind"] == "refund" and row["reservation"] in paid:
-            guarantee = paid.pop(row["reservation"])
+            returned = paid.pop(row["reservation"])
             if limit is not None:
-                spent -= limit.cost(guarantee)
+                spent -= limit.cost(returned)
         elif row["kind"] in ("suspend", "resume") and analyst:
             suspended = row["kind"] == "suspend"
     return None if limit is None else Account(dataset, analyst or None, limit, spent, suspended)

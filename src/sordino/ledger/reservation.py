@@ -84,7 +84,7 @@ def check_release(release: Mapping[str, Any], reserved: Guarantee) -> None:
         said = claimed.get(name)
         if said is not None and (least is None or as_written(name, said) > as_written(name, least)):
             raise LedgerError(
-                f"the release states {name} {said} and {printed(reserved).loss} was reserved; nothing was released"
+                f"the release states {name} {said} and {printed(reserved.loss)} was reserved; nothing was released"
             )
     if "distance" in claimed and claimed["distance"] != str(reserved.distance):
         raise LedgerError(

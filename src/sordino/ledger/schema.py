@@ -39,7 +39,8 @@ CREATE TABLE events (
   analyst TEXT NOT NULL,
   reservation INTEGER REFERENCES events (number),
   epsilon TEXT, delta TEXT, rho TEXT, at_delta TEXT,
-  distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT
+  distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT,
+  facts TEXT
 );
 """
 _EVENT_RULES = """
@@ -65,6 +66,13 @@ SELECT number, dataset, analyst, NULL AS holder FROM events AS paid
 WHERE kind = 'reserve' AND NOT EXISTS (SELECT 1 FROM events AS ending WHERE ending.reservation = paid.number)
 """
 
+# Formats 1 and 2 said in the theorem alone that a loss is of bounded range.
+_FACTS = """
+CASE WHEN kind = 'reserve' AND delta = '0' AND (
+  theorem = 'exponential mechanism' OR theorem LIKE '%, drawn by exponential mechanism'
+) THEN 'bounded_range' END
+""".strip()
+
 # Format 1 did not keep what policies said. Its grants with a distance came from one, those by hand have none.
 _FROM_1_TO_2 = (
     _DECLARED
@@ -87,8 +95,8 @@ DROP INDEX events_by_question;
 DROP INDEX one_end_per_reservation;
 """
     + _EVENTS
-    + """
-INSERT INTO events SELECT * FROM events_of_format_2 ORDER BY number;
+    + f"""
+INSERT INTO events SELECT *, {_FACTS} FROM events_of_format_2 ORDER BY number;
 DROP TABLE events_of_format_2;
 """
     + _EVENT_RULES
@@ -102,5 +110,8 @@ UPGRADES = {
     1: _FROM_1_TO_2 + _FROM_2_TO_3,
     2: _FROM_2_TO_3,
 }
-# For those who only look: the same name for what an older file does not keep.
-SEEN_AS_PRESENT = f"CREATE TEMP VIEW unended AS {UNENDED_BY_EVENTS.strip()}"
+# For those who only look: the same names for what an older file does not keep.
+SEEN_AS_PRESENT = (
+    f"CREATE TEMP VIEW events AS SELECT *, {_FACTS} AS facts FROM main.events",
+    f"CREATE TEMP VIEW unended AS {UNENDED_BY_EVENTS.strip()}",
+)

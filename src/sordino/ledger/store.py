@@ -169,7 +169,8 @@ class Store:
                 self._identity = _identity(self.path)
             if known < SCHEMA_VERSION:
                 connection.execute("PRAGMA temp_store = MEMORY")
-                connection.execute(SEEN_AS_PRESENT)
+                for view in SEEN_AS_PRESENT:
+                    connection.execute(view)
             return
         if self.path is not None and self._write_ahead(connection) != "wal":
             raise LedgerError(f"{self}: the file system does not support a write-ahead log")

@@ -43,7 +43,7 @@ def test_a_copied_secret_is_empty():
 
 def test_a_release_as_a_plain_dict_carries_no_secret():
     release = sd.Release(
-        3, sd.Guarantee(sd.replace_row(), "t", epsilon=1.0), "m", details=sd.Secret({"exact": 4711})
+        3, sd.Guarantee(sd.Loss(epsilon=1.0), sd.replace_row(), "t"), "m", details=sd.Secret({"exact": 4711})
     )
     assert "4711" not in repr(dataclasses.asdict(release))
     assert "4711" not in json.dumps(dataclasses.asdict(release))
@@ -51,30 +51,30 @@ def test_a_release_as_a_plain_dict_carries_no_secret():
 
 
 def test_a_guarantee_reads_as_a_sentence():
-    guarantee = sd.Guarantee(sd.add_remove_row(), "exponential mechanism", epsilon=0.5, delta=1e-6)
+    guarantee = sd.Guarantee(sd.Loss(epsilon=0.5, delta=1e-6), sd.add_remove_row(), "exponential mechanism")
     assert str(guarantee) == (
         "ε = 0.5, δ = 1e-06 for one row added or removed [exponential mechanism]; "
         "a person with several rows is not protected as one"
     )
-    per_user = sd.Guarantee(sd.Distance("user", "add_remove"), "t", epsilon=1.0)
+    per_user = sd.Guarantee(sd.Loss(epsilon=1.0), sd.Distance("user", "add_remove"), "t")
     assert "not protected" not in str(per_user)
-    weighted = sd.Guarantee(sd.Distance("row", "add_remove", (("orders", 2.0),)), "t", epsilon=1.0)
+    weighted = sd.Guarantee(sd.Loss(epsilon=1.0), sd.Distance("row", "add_remove", (("orders", 2.0),)), "t")
     assert "orders 2" in str(weighted)
     assert "weight G costs G times" in str(weighted)
-    assert "ρ = 0.1" in str(sd.Guarantee(sd.flip_edge(), "t", rho=0.1))
+    assert "ρ = 0.1" in str(sd.Guarantee(sd.Loss(rho=0.1), sd.flip_edge(), "t"))
 
 
 def test_group_privacy_of_each_kind_of_loss():
-    pure = sd.Guarantee(sd.replace_row(), "t", epsilon=0.5).for_changes(3)
+    pure = sd.Guarantee(sd.Loss(epsilon=0.5), sd.replace_row(), "t").for_changes(3)
     assert (pure.epsilon, pure.delta) == (1.5, 0)
-    approximate = sd.Guarantee(sd.replace_row(), "t", epsilon=math.log(2), delta=0.01).for_changes(2)
+    approximate = sd.Guarantee(sd.Loss(epsilon=math.log(2), delta=0.01), sd.replace_row(), "t").for_changes(2)
     assert approximate.epsilon == pytest.approx(2 * math.log(2))
     assert approximate.delta == pytest.approx(0.03)  # δ(e^{2ε} − 1)/(e^ε − 1): the Bernoulli chain attains it
-    assert sd.Guarantee(sd.replace_row(), "t", rho=0.1).for_changes(2).rho == pytest.approx(0.4)
+    assert sd.Guarantee(sd.Loss(rho=0.1), sd.replace_row(), "t").for_changes(2).rho == pytest.approx(0.4)
 
 
 def test_zcdp_converts_to_approximate_privacy():
-    converted = sd.Guarantee(sd.replace_row(), "t", rho=0.5).as_approximate(1e-6)
+    converted = sd.Guarantee(sd.Loss(rho=0.5), sd.replace_row(), "t").as_approximate(1e-6)
     assert converted.epsilon == pytest.approx(0.5 + 2 * math.sqrt(0.5 * math.log(1e6)))
     assert (converted.delta, converted.rho) == (1e-6, None)
 
@@ -92,7 +92,7 @@ def test_zcdp_converts_to_approximate_privacy():
 )
 def test_a_guarantee_states_one_possible_loss(given, message):
     with pytest.raises(sd.ParameterError, match=message):
-        sd.Guarantee(sd.replace_row(), "t", **given)
+        sd.Guarantee(sd.Loss(**given), sd.replace_row(), "t")
 
 
 def test_distances_are_checked():

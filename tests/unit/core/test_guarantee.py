@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sordino as sd
-from sordino.core.guarantee import rounded_up
+from sordino.core.loss import rounded_up
 from sordino.testing import seeded as seeded_draws
 
 EPSILONS = st.one_of(
@@ -40,10 +40,12 @@ def test_a_group_never_states_less_than_it_loses(epsilon, delta, count):
         truth = group_delta(epsilon, delta, count)
         if truth > 1:
             with pytest.raises(sd.ParameterError, match="delta would be 1 or more"):
-                sd.Guarantee(sd.replace_row(), "t", epsilon=epsilon, delta=delta).for_changes(count)
+                sd.Guarantee(sd.Loss(epsilon=epsilon, delta=delta), sd.replace_row(), "t").for_changes(count)
             return
         try:
-            group = sd.Guarantee(sd.replace_row(), "t", epsilon=epsilon, delta=delta).for_changes(count)
+            group = sd.Guarantee(sd.Loss(epsilon=epsilon, delta=delta), sd.replace_row(), "t").for_changes(
+                count
+            )
         except sd.ParameterError:
             assert truth > 1 - 1e-9  # so near to 1 that it cannot be told apart
             return
@@ -57,16 +59,16 @@ def test_a_group_never_states_less_than_it_loses(epsilon, delta, count):
 
 @pytest.mark.parametrize("epsilon", [236.0, 237.0, 354.0, 355.0, 709.0, 710.0, 2000.0, 1e300])
 def test_no_epsilon_is_too_large_for_a_group(epsilon):
-    group = sd.Guarantee(sd.flip_edge(), "t", epsilon=epsilon).for_changes(3)
+    group = sd.Guarantee(sd.Loss(epsilon=epsilon), sd.flip_edge(), "t").for_changes(3)
     assert (group.epsilon, group.delta) == (3 * epsilon, 0.0)
     with pytest.raises(sd.ParameterError, match="delta would be 1 or more"):
-        sd.Guarantee(sd.flip_edge(), "t", epsilon=epsilon, delta=1e-9).for_changes(3)
+        sd.Guarantee(sd.Loss(epsilon=epsilon, delta=1e-9), sd.flip_edge(), "t").for_changes(3)
 
 
 def test_a_group_that_nothing_is_known_about_has_no_guarantee():
     """δ(1 + e) > 1: (2, δ') holds for no δ' < 1 in general, so none is stated."""
     with pytest.raises(sd.ParameterError, match="2 changes at once"):
-        sd.Guarantee(sd.replace_row(), "t", epsilon=1.0, delta=0.3).for_changes(2)
+        sd.Guarantee(sd.Loss(epsilon=1.0, delta=0.3), sd.replace_row(), "t").for_changes(2)
 
 
 @pytest.mark.parametrize(
@@ -80,25 +82,25 @@ def test_a_group_that_nothing_is_known_about_has_no_guarantee():
 )
 def test_losses_beyond_all_floats_are_refused_in_words(loss, count):
     with pytest.raises(sd.ParameterError, match=r"must be below|1 or more"):
-        sd.Guarantee(sd.replace_row(), "t", **loss).for_changes(count)
+        sd.Guarantee(sd.Loss(**loss), sd.replace_row(), "t").for_changes(count)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "2"])
 def test_a_group_has_a_whole_number_of_changes(count):
     with pytest.raises(sd.ParameterError, match="count must be"):
-        sd.Guarantee(sd.replace_row(), "t", epsilon=1.0).for_changes(count)
+        sd.Guarantee(sd.Loss(epsilon=1.0), sd.replace_row(), "t").for_changes(count)
 
 
 def test_one_replaced_row_is_one_removed_and_one_added():
-    replaced = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.75).for_replacement()
+    replaced = sd.Guarantee(sd.Loss(epsilon=0.75), sd.add_remove_row(), "t").for_replacement()
     assert replaced.distance == sd.replace_row()
     assert replaced.epsilon == 1.5
     assert replaced.for_replacement() is replaced
-    users = sd.Guarantee(sd.Distance("user", "add_remove"), "t", rho=0.1).for_replacement()
+    users = sd.Guarantee(sd.Loss(rho=0.1), sd.Distance("user", "add_remove"), "t").for_replacement()
     assert users.distance == sd.Distance("user", "replace")
     assert Fraction(users.rho) >= 4 * Fraction(0.1)
     with pytest.raises(sd.ParameterError, match="added or removed between existing nodes"):
-        sd.Guarantee(sd.flip_edge(), "t", epsilon=1.0).for_replacement()
+        sd.Guarantee(sd.Loss(epsilon=1.0), sd.flip_edge(), "t").for_replacement()
 
 
 @given(st.floats(0, 1e300), st.floats(5e-324, 1, exclude_max=True))
@@ -107,7 +109,7 @@ def test_zcdp_is_converted_upwards(rho, delta):
     ctx.prec = 256
     try:
         truth = exact(rho) + 2 * (exact(rho) * -exact(delta).log()).sqrt()
-        stated = sd.Guarantee(sd.replace_row(), "t", rho=rho).as_approximate(delta).epsilon
+        stated = sd.Guarantee(sd.Loss(rho=rho), sd.replace_row(), "t").as_approximate(delta).epsilon
         assert not exact(stated) < truth
         assert not exact(stated) > truth * (1 + 1e-12) + 1e-300
     finally:
@@ -122,11 +124,11 @@ def test_rounding_up_is_to_the_next_float(amount):
 
 
 def test_what_was_seeded_says_so_wherever_it_is_shown():
-    honest = sd.Guarantee(sd.add_remove_row(), "t", epsilon=1.0)
-    seeded = sd.Guarantee(sd.add_remove_row(), "t", epsilon=1.0, private=False)
+    honest = sd.Guarantee(sd.Loss(epsilon=1.0), sd.add_remove_row(), "t")
+    seeded = sd.Guarantee(sd.Loss(epsilon=1.0, private=False), sd.add_remove_row(), "t")
     assert honest != seeded
     for text in (seeded.loss, str(seeded), seeded.for_changes(2).loss, seeded.for_replacement().loss):
-        assert text.startswith("NOT PRIVATE: drawn from a seeded source (ε = ")
+        assert str(text).startswith("NOT PRIVATE: drawn from a seeded source (ε = ")
     assert "private=False" in repr(seeded)
     assert json.loads(json.dumps(seeded.to_dict()))["private"] is False
     assert "NOT PRIVATE" not in str(honest)
@@ -137,7 +139,7 @@ def test_the_guarantee_of_a_seeded_release_says_so_by_itself():
     with seeded_draws(1):
         seeded = sd.select([1.0, 2.0], profile=1.0, epsilon=1.0)
     assert seeded.guarantee.private is False
-    for text in (str(seeded), repr(seeded), str(seeded.guarantee), seeded.guarantee.loss):
+    for text in (str(seeded), repr(seeded), str(seeded.guarantee), str(seeded.guarantee.loss)):
         assert text.count("NOT PRIVATE: drawn from a seeded source") == 1
     assert seeded.to_dict()["private"] is seeded.to_dict()["guarantee"]["private"] is False
     fresh = sd.select([1.0, 2.0], profile=1.0, epsilon=1.0)

@@ -112,7 +112,7 @@ def test_what_is_stated_is_never_less_than_what_is_spent(model):
 
 def shown(fitted):
     """All that a fitted model shows of itself, by name."""
-    texts = {"guarantee_": str(fitted.guarantee_), "loss": fitted.guarantee_.loss}
+    texts = {"guarantee_": str(fitted.guarantee_), "loss": str(fitted.guarantee_.loss)}
     texts["guarantee JSON"] = json.dumps(fitted.guarantee_.to_dict())
     if not hasattr(fitted, "tree_"):
         return texts | {"forest_": repr(fitted.forest_)}
@@ -154,7 +154,7 @@ def test_one_seeded_fit_spoils_the_sum_for_good(model):
     assert (fitted.private_, fitted.guarantee_.private) == (True, True)
     assert "NOT PRIVATE" not in "".join(shown(fitted).values())
     assert fitted.spent_.private is False
-    for text in (str(fitted.spent_), fitted.spent_.loss, json.dumps(fitted.spent_.to_dict())):
+    for text in (str(fitted.spent_), str(fitted.spent_.loss), json.dumps(fitted.spent_.to_dict())):
         assert says_that_it_is_not_private(text)
 
 

@@ -7,7 +7,7 @@ from sordino.ledger import Ledger, Limit
 
 
 def pure(epsilon, delta=0.0, theorem="some mechanism", distance=None):
-    return sd.Guarantee(distance or sd.add_remove_row(), theorem, epsilon=epsilon, delta=delta)
+    return sd.Guarantee(sd.Loss(epsilon=epsilon, delta=delta), distance or sd.add_remove_row(), theorem)
 
 
 @pytest.fixture

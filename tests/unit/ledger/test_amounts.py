@@ -29,13 +29,13 @@ DELTAS = st.one_of(st.just(0.0), st.floats(min_value=5e-324, max_value=1 - 2**-5
 @settings(max_examples=300)
 def test_a_cost_is_never_below_what_was_asked(epsilon, delta):
     asked, beside = Fraction(repr(epsilon)), Fraction(repr(delta))
-    paid = epsilon_cost(pure(epsilon, delta))
+    paid = epsilon_cost(pure(epsilon, delta).loss)
     assert asked <= paid.loss < asked + Fraction(1, 10**100)
     assert beside <= paid.delta < beside + Fraction(1, 10**100)
-    in_rho = rho_cost(pure(epsilon, delta))
+    in_rho = rho_cost(pure(epsilon, delta).loss)
     assert asked**2 / 2 <= in_rho.loss
     assert beside <= in_rho.delta
-    stated = rho_cost(sd.Guarantee(sd.add_remove_row(), "Gaussian", rho=epsilon))
+    stated = rho_cost(sd.Loss(rho=epsilon))
     assert asked <= stated.loss < asked + Fraction(1, 10**100)
 
 
@@ -128,7 +128,7 @@ def test_the_statement_of_a_rho_is_at_least_that_of_the_theorem(rho, delta):
 
 
 def test_no_loss_costs_nothing_and_no_number_is_no_loss(ledger):
-    assert epsilon_cost(pure(0.0)) == Amount()
+    assert epsilon_cost(pure(0.0).loss) == Amount()
     for odd in (math.inf, math.nan, -1.0):
         with pytest.raises(sd.ParameterError):
             ledger.reserve("shop", "ann", pure(odd), question="q")

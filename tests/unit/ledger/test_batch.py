@@ -94,7 +94,7 @@ def test_a_mixed_batch_counts_every_part():
         ([pure(0.1)], 0, sd.ParameterError),
         (["laplace"], 1e-6, sd.ParameterError),
         ([pure(0.1), pure(0.1, distance=sd.replace_row())], 1e-6, sd.ParameterError),
-        ([sd.Guarantee(ROW, "t", rho=0.1)], 1e-6, sd.UnsupportedError),
+        ([sd.Guarantee(sd.Loss(rho=0.1), ROW, "t")], 1e-6, sd.UnsupportedError),
         ([pure(0.1, 1e-6)] * 3, 1e-6, sd.UnsupportedError),
         ([GaussianNoise(ROW, 1.0)], 1e-30, sd.UnsupportedError),
     ],

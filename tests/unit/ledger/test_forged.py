@@ -37,7 +37,7 @@ FORGED = {
     "a delta": {"guarantee": pure(0.5, 1e-7)},
     "another theorem": {"guarantee": pure(0.5, theorem="exponential mechanism")},
     "another distance": {"guarantee": pure(0.5, distance=WEIGHTED)},
-    "another measure": {"guarantee": sd.Guarantee(sd.add_remove_row(), "some mechanism", rho=0.5)},
+    "another measure": {"guarantee": sd.Guarantee(sd.Loss(rho=0.5), sd.add_remove_row(), "some mechanism")},
     "no guarantee": {"guarantee": None},
     "an unknown number": {"number": 999},
     "a number that is no reservation": {"number": 1},

@@ -224,7 +224,9 @@ def test_a_budget_in_rho_counts_squares_and_survives_a_change_of_measure(ledger)
     ledger.spend("shop", "ann", pure(0.2), "q", answer())
     account = ledger.grant("shop", "ann", Limit.of(rho=0.06, at_delta=1e-6))
     assert account.spent.loss == Fraction(2, 100)
-    ledger.spend("shop", "ann", sd.Guarantee(sd.add_remove_row(), "Gaussian", rho=0.04), "r", answer())
+    ledger.spend(
+        "shop", "ann", sd.Guarantee(sd.Loss(rho=0.04), sd.add_remove_row(), "Gaussian"), "r", answer()
+    )
     with pytest.raises(sd.BudgetError, match="rho 0 is left"):
         ledger.reserve("shop", "ann", pure(0.001), question="s")
     with pytest.raises(sd.UnsupportedError, match="cannot be counted in an account of"):
@@ -236,7 +238,9 @@ def test_a_guarantee_in_rho_does_not_pass_a_cap_in_epsilon(ledger):
     ledger.grant("shop", "bob", Limit.of(rho=1, at_delta=1e-6))
     ledger.set_cap("shop", Limit.of(epsilon=9))
     with pytest.raises(sd.UnsupportedError, match="cannot be counted"):
-        ledger.reserve("shop", "bob", sd.Guarantee(sd.add_remove_row(), "Gaussian", rho=0.1), question="q")
+        ledger.reserve(
+            "shop", "bob", sd.Guarantee(sd.Loss(rho=0.1), sd.add_remove_row(), "Gaussian"), question="q"
+        )
     assert ledger.account("shop", "bob").spent == Amount()
 
 

@@ -261,7 +261,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({size + 20_000},) * 2)
 import sordino as sd
 from sordino.ledger import Ledger
 ledger = Ledger.open(sys.argv[1])
-guarantee = sd.Guarantee(sd.add_remove_row(), "t", epsilon=0.001)
+guarantee = sd.Guarantee(sd.Loss(epsilon=0.001), sd.add_remove_row(), "t")
 try:
     for turn in range(500):
         print(ledger.spend("shop", "ann", guarantee, f"q{{turn}}", lambda: {{"value": "x" * 500}}).number, flush=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from sordino.core import Guarantee, Release, Secret, flip_edge
+from sordino.core import Guarantee, Loss, Release, Secret, flip_edge
 from sordino.core.parameters import choice
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.graph import Graph
@@ -77,7 +77,7 @@ class DegreeHistogram:
             "realised_error": int(np.abs(values - exact).sum()),
         }
         theorem = f"discrete Laplace mechanism, L1 sensitivity {_STEPS if cumulative else _BINS}"
-        guarantee = Guarantee(flip_edge(), theorem, epsilon=question.epsilon)
+        guarantee = Guarantee(Loss(epsilon=question.epsilon), flip_edge(), theorem)
         name = f"discrete_laplace noise, {'cumulative' if cumulative else 'bins'}"
         return Release(values.tolist(), guarantee, name, private=is_private(), details=Secret(details))
 

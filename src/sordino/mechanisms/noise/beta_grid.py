@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sordino.core import CalibrationError, Distance, Guarantee, UnsupportedError
+from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
 from sordino.mechanisms.noise.add_noise import resolve
 from sordino.mechanisms.noise.lattice_law import LatticeLaw
@@ -145,4 +145,4 @@ class BetaGrid:
         """That of the noise; the theorem says that β came from a grid."""
         plain = self.noise.guarantee(self.epsilon, self.delta, distance)
         theorem = f"{plain.theorem}, the least scale over {len(self.points)} public β"
-        return Guarantee(distance, theorem, epsilon=self.epsilon, delta=plain.delta)
+        return Guarantee(Loss(epsilon=self.epsilon, delta=plain.delta), distance, theorem)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from flint import arb
 
-from sordino.core import Distance, Guarantee
+from sordino.core import Distance, Guarantee, Loss
 from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
 from sordino.sampling.shapes import GeneralisedCauchy
@@ -89,7 +89,9 @@ class CauchyNoise:
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """Pure: δ is not used."""
         return Guarantee(
-            distance, f"generalised Cauchy noise with a smooth bound, {self.calibration}", epsilon=epsilon
+            Loss(epsilon=epsilon),
+            distance,
+            f"generalised Cauchy noise with a smooth bound, {self.calibration}",
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import CalibrationError, Distance, Guarantee, ParameterError, UnsupportedError
+from sordino.core import CalibrationError, Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import positive
 from sordino.mechanisms.noise.gaussian import divergence
 from sordino.mechanisms.noise.noise import checked, in_range
@@ -139,7 +139,7 @@ class DiscreteLaplaceNoise:
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """Pure: δ is not used."""
-        return Guarantee(distance, "discrete Laplace mechanism", epsilon=epsilon)
+        return Guarantee(Loss(epsilon=epsilon), distance, "discrete Laplace mechanism")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class DiscreteGaussianNoise:
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """(ε, δ)."""
         theorem = "Canonne, Kamath and Steinke 2020, Thm 7, discrete Gaussian"
-        return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
+        return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
 def _checked_width(width: Fraction) -> Fraction:

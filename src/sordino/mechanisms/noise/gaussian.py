@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from flint import arb
 
-from sordino.core import CalibrationError, Distance, Guarantee, UnsupportedError
+from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.mechanisms.noise.noise import checked, known_calibration
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest
 from sordino.sampling.shapes import Normal
@@ -68,7 +68,9 @@ class GaussianNoise:
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """(ε, δ)."""
-        return Guarantee(distance, "Balle and Wang 2018, analytic Gaussian", epsilon=epsilon, delta=delta)
+        return Guarantee(
+            Loss(epsilon=epsilon, delta=delta), distance, "Balle and Wang 2018, analytic Gaussian"
+        )
 
 
 @lru_cache(maxsize=1024)

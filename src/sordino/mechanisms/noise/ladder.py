@@ -11,6 +11,7 @@ from sordino.core import (
     CalibrationError,
     Distance,
     Guarantee,
+    Loss,
     ParameterError,
     PrivateDataError,
     Release,
@@ -72,7 +73,7 @@ def add_ladder_noise(
         if variant == "zhang"
         else "ladder over a smooth profile: rungs move by 1, the total by e^β"
     )
-    guarantee = Guarantee(where, theorem, epsilon=float(epsilon))
+    guarantee = Guarantee(Loss(epsilon=float(epsilon)), where, theorem)
     details = {
         "exact": law.value,
         "sensitivity": float(profile.at(0)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from sordino.core import CalibrationError, Distance, Guarantee
+from sordino.core import CalibrationError, Distance, Guarantee, Loss
 from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
 from sordino.sampling.shapes import Laplace
@@ -131,13 +131,13 @@ class LaplaceNoise:
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """(ε, δ), where δ = 0 means that the bound is constant."""
         if delta == 0:
-            return Guarantee(distance, "Laplace mechanism", epsilon=epsilon)
+            return Guarantee(Loss(epsilon=epsilon), distance, "Laplace mechanism")
         theorem = {
             "tight": "smooth Laplace, exact hockey-stick divergence",
             "report": "NAPLES Thm 3.56",
             "nissim": "Nissim, Raskhodnikova, Smith 2007, Laplace, re-verified",
         }[self.calibration]
-        return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
+        return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
 def _nissim_beta(epsilon: float, delta: float) -> float:

@@ -16,6 +16,7 @@ from sordino.core import (
     CalibrationError,
     Distance,
     Guarantee,
+    Loss,
     ParameterError,
     PrivateDataError,
     Release,
@@ -211,7 +212,7 @@ def add_noise_by_levels(
         "realised_error": float(released - law.centre),
     }
     guarantee = Guarantee(
-        distance or add_remove_row(), noise.theorem, epsilon=epsilon, delta=0.0 if noise.pure else delta
+        Loss(epsilon=epsilon, delta=0.0 if noise.pure else delta), distance or add_remove_row(), noise.theorem
     )
     answer = int(released) if law.step.denominator == 1 else float(released)
     return Release(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from sordino.core import CalibrationError, Distance, Guarantee
+from sordino.core import CalibrationError, Distance, Guarantee, Loss
 from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
@@ -99,7 +99,7 @@ class LLNNoise:
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """(ε, δ) by conversion."""
         theorem = "Bun and Steinke 2019, Laplace-log-normal noise (zCDP); zCDP to (ε, δ)"
-        return Guarantee(distance, theorem, epsilon=epsilon, delta=delta)
+        return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
 def default_beta(epsilon: float, delta: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from sordino.core import Distance, Guarantee
+from sordino.core import Distance, Guarantee, Loss
 from sordino.core.parameters import positive
 from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
@@ -92,7 +92,7 @@ class StudentTNoise:
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
         """Pure: δ is not used."""
         return Guarantee(
-            distance, f"Student-t noise with a smooth bound, {self.calibration}", epsilon=epsilon
+            Loss(epsilon=epsilon), distance, f"Student-t noise with a smooth bound, {self.calibration}"
         )
 
 

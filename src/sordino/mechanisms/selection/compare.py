@@ -117,5 +117,5 @@ def _entry(scores: ArrayLike, name: str, particular: dict[str, Any], given: dict
         mean_error(asked.scores, law),
         quantile_of_error(asked.scores, law, 0.95),
         best,
-        selection.guarantee.loss,
+        str(selection.guarantee.loss),
     )

@@ -31,7 +31,7 @@ class Exponential:
 
     name = "exponential"
     theorem = "exponential mechanism"
-    zcdp_factor = 1 / 8
+    bounded_range = True
 
     @staticmethod
     def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:

@@ -17,7 +17,7 @@ class LaplaceMax:
 
     name = "laplace"
     theorem = "report noisy max, Laplace noise"
-    zcdp_factor = 1 / 2
+    bounded_range = False
 
     @staticmethod
     def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:

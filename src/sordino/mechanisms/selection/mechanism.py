@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import Guarantee, ParameterError
+from sordino.core import Guarantee, Loss, ParameterError
 from sordino.core.parameters import choice
 from sordino.mechanisms.selection.exponential import Exponential
 from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -41,7 +41,7 @@ class Sampler(Protocol):
 
     name: str
     theorem: str
-    zcdp_factor: float
+    bounded_range: bool
 
     def stated_law(self, scores: GridScores, rate: Fraction) -> StatedLaw:
         """ln P(r) for every candidate, with its error."""
@@ -107,7 +107,11 @@ class ScoreMechanism:
         sampler = SAMPLERS[question.sampler or self.sampler]
         scores = self.transform(question)
         theorem = self.theorem if self.own_sampler else f"{self.theorem}, drawn by {sampler.theorem}"
-        guarantee = Guarantee(question.distance, theorem, epsilon=float(question.epsilon))
+        guarantee = Guarantee(
+            Loss(epsilon=float(question.epsilon), bounded_range=sampler.bounded_range),
+            question.distance,
+            theorem,
+        )
         return ScoreSelection(
             scores, sampler, scores.rate(question.epsilon, monotone=question.monotone), guarantee
         )

@@ -34,7 +34,7 @@ class PermuteAndFlip:
 
     name = "permute_and_flip"
     theorem = "permute-and-flip"
-    zcdp_factor = 1 / 2
+    bounded_range = False
 
     @staticmethod
     def stated_law(scores: GridScores, rate: Fraction) -> StatedLaw:

@@ -42,4 +42,6 @@ class ReportNoisyMax:
             raise CalibrationError(
                 f"epsilon = {float(question.epsilon):g} is too small for Laplace noise on this grid"
             )
-        return replace(plain, sampler=_SAMPLER_OF[noise])
+        sampler = _SAMPLER_OF[noise]
+        loss = replace(plain.guarantee.loss, bounded_range=sampler.bounded_range)
+        return replace(plain, sampler=sampler, guarantee=replace(plain.guarantee, loss=loss))

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from sordino.core import Guarantee, ParameterError, PrivateDataError
+from sordino.core import Guarantee, Loss, ParameterError, PrivateDataError
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.sampling.refined_uniform import RefinedUniform, precision
@@ -141,7 +141,7 @@ def _growth(epsilon: Fraction) -> arb:
 def single_winner(question: Question) -> SingleWinner:
     """The law for 0/1 utilities whose profile says how many changes the winner survives."""
     winner, margin = winner_and_margin(question)
-    guarantee = Guarantee(question.distance, "single-winner law", epsilon=float(question.epsilon))
+    guarantee = Guarantee(Loss(epsilon=float(question.epsilon)), question.distance, "single-winner law")
     return SingleWinner(winner, margin, len(question.scores), question.epsilon, guarantee)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from sordino.core import CalibrationError, Guarantee, ParameterError
+from sordino.core import CalibrationError, Guarantee, Loss, ParameterError
 from sordino.core.parameters import choice
 from sordino.mechanisms.noise.noise import padded, shortened
 from sordino.mechanisms.selection.certified_noise import certified_recipe
@@ -171,7 +171,7 @@ class SmoothNoisyMax:
         scale = Fraction(bound) / Fraction(recipe.alpha) * (1 if question.monotone else 2)
         scale = max(scale, _SMALLEST_SCALE)
         delta = question.delta if noise in ("laplace", "lln") else 0.0
-        guarantee = Guarantee(question.distance, recipe.theorem, epsilon=epsilon, delta=delta)
+        guarantee = Guarantee(Loss(epsilon=epsilon, delta=delta), question.distance, recipe.theorem)
         return NoisySelection(recipe.shape, question.scores, scale, guarantee)
 
 
@@ -181,5 +181,5 @@ def _certified(question: Question) -> NoisySelection:
     _, margin = winner_and_margin(question)
     recipe = certified_recipe(float(question.epsilon), len(question.scores))
     scale = Fraction(math.exp(-min(recipe.beta * margin, _FARTHEST_MARGIN))) / Fraction(recipe.alpha)
-    guarantee = Guarantee(question.distance, recipe.theorem, epsilon=float(question.epsilon))
+    guarantee = Guarantee(Loss(epsilon=float(question.epsilon)), question.distance, recipe.theorem)
     return NoisySelection(recipe.shape, question.scores, scale, guarantee)

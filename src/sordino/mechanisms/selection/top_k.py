@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sordino.core import Guarantee, ParameterError, Release, Secret
+from sordino.core import ParameterError, Release, Secret
 from sordino.core.parameters import whole
 from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.mechanism import ScoreSelection, chosen
@@ -43,7 +43,7 @@ def top_k(
     selection = entry.prepare(asked)
     if not isinstance(selection, ScoreSelection):
         raise ParameterError(f"top_k works with mechanisms that score candidates, not with {mechanism}")
-    share, theorem = _share(asked.epsilon, asked.delta, k, selection)
+    share, composition, delta = _share(asked.epsilon, asked.delta, k, selection)
     rate = selection.scores.rate(share, monotone=asked.monotone)
     remaining = np.arange(len(asked.scores))
     values = selection.scores.values
@@ -52,20 +52,22 @@ def top_k(
         place = selection.sampler.draw(GridScores(values, selection.scores.sensitivity), rate)
         picked.append(int(remaining[place]))
         remaining, values = np.delete(remaining, place), np.delete(values, place)
-    loss = replace(selection.guarantee, theorem=f"{selection.guarantee.theorem}; {theorem}")
-    guarantee: Guarantee = replace(loss, delta=asked.delta) if "zCDP" in theorem else loss
+    loss = replace(selection.guarantee.loss, delta=delta, bounded_range=False)
+    guarantee = selection.guarantee.with_loss(loss, further=composition)
     truth = np.argsort(-asked.scores, kind="stable")[:k]
     overlap = len(set(picked) & set(truth.tolist())) / k
     details = Secret({"exact": truth.tolist(), "overlap": overlap})
     return Release(picked, guarantee, mechanism, private=is_private(), details=details)
 
 
-def _share(epsilon: Fraction, delta: float, k: int, selection: ScoreSelection) -> tuple[Fraction, str]:
-    """What each of the k selections may spend."""
+def _share(epsilon: Fraction, delta: float, k: int, selection: ScoreSelection) -> tuple[Fraction, str, float]:
+    """What each of the k selections may spend, by which composition, and the δ that this takes."""
     basic = epsilon / k
     if delta > 0:
         root_rho = largest_root_rho(float(epsilon), delta)
-        advanced = Fraction(root_rho / math.sqrt(k * selection.sampler.zcdp_factor) * (1 - 2.0**-40))
+        advanced = Fraction(
+            root_rho / math.sqrt(k * float(selection.guarantee.loss.zcdp_factor)) * (1 - 2.0**-40)
+        )
         if advanced > basic:
-            return advanced, f"{k}-fold zCDP composition"
-    return basic, f"{k}-fold basic composition"
+            return advanced, f"{k}-fold zCDP composition", delta
+    return basic, f"{k}-fold basic composition", 0.0
