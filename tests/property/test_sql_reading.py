@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import duckdb
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def read(connection, text):
         return exact_answers(snapshot, statement)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(ROWS, ROWS, FROMS, TRUTHS, NUMBERS)
 def test_what_was_read_counts_and_sums_as_the_text_itself(rows, other, origin, condition, value):
