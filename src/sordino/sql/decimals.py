@@ -59,9 +59,10 @@ def exact_decimals(*values: Value) -> list[Value] | None:
     found = [Digits(0, 0) if value.kind == "null" else digits_of(value) for value in values]
     if not comparable(found):
         return None
-    return [
-        _as_decimal(value, digits) for value, digits in zip(values, found, strict=True) if digits is not None
-    ]
+    known = [digits for digits in found if digits is not None]
+    # Beside decimals without a digit before the point a zero may not have one either.
+    zero = ".0" if _covering(known).before == 0 else "0."
+    return [_as_decimal(value, digits, zero) for value, digits in zip(values, known, strict=True)]
 
 
 def covering_digits(values: list[Value]) -> tuple[int | None, int | None]:
@@ -111,13 +112,13 @@ def folded(operator: type[exp.Binary], left: Value, right: Value) -> Fraction | 
     return a * b if operator is exp.Mul else a / b
 
 
-def _as_decimal(value: Value, digits: Digits) -> Value:
+def _as_decimal(value: Value, digits: Digits, zero: str = "0.") -> Value:
     number = _number(value.constant)
     if number is None:
         return value
     return replace(
         value,
-        expression=_literal(number),
+        expression=_literal(number) if number else exp.Literal.number(zero),
         kind="decimal",
         digits=max(digits.all, 1),
         scale=digits.behind,
@@ -153,7 +154,11 @@ def digits_written(constant: object) -> Digits | None:
 
 
 def _written(number: Fraction) -> str:
-    """Without an exponent, which makes it a double, or a zero before the point, which DuckDB counts as a digit."""
+    """As a decimal of its own digits on every engine.
+
+    An exponent would make it a double; without a point it would be an integer, to which Spark gives ten digits; and
+    DuckDB counts a zero before the point.
+    """
     before, behind = divmod(number.numerator * 10**_MOST_COMPARED // number.denominator, 10**_MOST_COMPARED)
-    digits = f"{before}.{behind:0{_MOST_COMPARED}d}".rstrip("0").rstrip(".")
+    digits = f"{before}.{behind:0{_MOST_COMPARED}d}".rstrip("0")
     return digits.removeprefix("0") if before == 0 and behind else digits

@@ -45,11 +45,11 @@ def condition(text, digits, scale=3):
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("n > 0", '"t"."n" > 0'),
+        ("n > 0", '"t"."n" > 0.'),
         ("n = 24.50", '"t"."n" = 24.5'),
         ("-0.005 <= n", '(-.005) <= "t"."n"'),
-        ("n BETWEEN 0.05 AND 1e3", '"t"."n" >= .05 AND "t"."n" <= 1000'),
-        ("n IN (1, 2.50, -3, NULL)", '"t"."n" IN (1, 2.5, -3, NULL)'),
+        ("n BETWEEN 0.05 AND 1e3", '"t"."n" >= .05 AND "t"."n" <= 1000.'),
+        ("n IN (1, 2.50, -3, NULL)", '"t"."n" IN (1., 2.5, -3., NULL)'),
     ],
 )
 def test_a_decimal_is_compared_with_a_literal_as_it_is(text, read):
@@ -65,9 +65,9 @@ def test_a_decimal_is_compared_with_a_literal_as_it_is(text, read):
         ("i = 2 + 3", '"t"."i" = 5'),
         ("i = 2 * -3", '"t"."i" = (-6)'),
         ("n + 0.1 = 0.3", '("t"."n" + .1) = .3'),
-        ("-n * 2.5 > n - 1", '((-("t"."n")) * 2.5) > ("t"."n" - 1)'),
+        ("-n * 2.5 > n - 1", '((-("t"."n")) * 2.5) > ("t"."n" - 1.)'),
         ("ABS(n) = 0.10", 'ABS("t"."n") = .1'),
-        ("COALESCE(n, 0) + 0.1 = 0.3", '(COALESCE("t"."n", 0) + .1) = .3'),
+        ("COALESCE(n, 0) + 0.1 = 0.3", '(COALESCE("t"."n", 0.) + .1) = .3'),
     ],
 )
 def test_arithmetic_of_literals_and_short_decimals_is_exact(text, read):
@@ -92,7 +92,7 @@ def test_the_sign_of_a_long_decimal_is_turned_in_doubles(text):
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        (f"n = -{'1' * 38}", f"-{'1' * 38}"),
+        (f"n = -{'1' * 38}", f"-{'1' * 38}."),
         (f"n = -{'1' * 30}.25", f"-{'1' * 30}.25"),
         (f"n = -0.{'0' * 20}7", f"-.{'0' * 20}7"),
         (f"n = -0.{'1' * 38}", f"-.{'1' * 38}"),
@@ -101,6 +101,15 @@ def test_the_sign_of_a_long_decimal_is_turned_in_doubles(text):
 def test_a_negative_literal_keeps_all_its_digits_and_has_no_exponent(text, read):
     scale = len(read.partition(".")[2])
     assert condition(text, 38, scale=scale) == f'"t"."n" = ({read})'
+
+
+def test_a_zero_has_no_digit_before_the_point_beside_decimals_that_have_none():
+    """Else Spark rounds 1e-38 to a zero."""
+    assert (
+        condition("n > 0 AND COALESCE(n, 0) = 0", 38, scale=38)
+        == '"t"."n" > .0 AND COALESCE("t"."n", .0) = .0'
+    )
+    assert condition("n > 0", 38, scale=37) == '"t"."n" > 0.'
 
 
 def test_literals_that_cannot_be_calculated_are_refused_or_null():
