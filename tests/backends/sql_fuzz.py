@@ -10,6 +10,7 @@ import math
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from random import Random
 from typing import NoReturn
 
@@ -23,7 +24,7 @@ from sordino.sql.answer import exact_answer, exact_answers
 from sordino.sql.policy import Policy
 from sordino.sql.read import read_statement
 
-from ..unit.sql.writer import Columns, Writer, join
+from ..unit.sql.writer import PLAIN, Columns, Writer, hostile, join
 
 # Stands in the rows only: a message that holds it came from data.
 MARK = "zqxj"
@@ -68,13 +69,28 @@ def same_values() -> pa.Table:
     )
 
 
-def policy_of(wide: Columns) -> Policy:
-    """Bounds for all numbers of ``w``, the engine's own types, and ``c``, those that DuckDB holds too."""
-    return Policy.load({"version": 1, "dataset": "fuzz", "tables": {
-        name: {"columns": {number: {"bounds": [-50, 100], "granularity": 1} for number in columns.numbers}
-                          | {"s": {"domain": ["", "a"]}, "b": {"domain": [True, False]}}}
-        for name, columns in (("w", wide), ("c", SAME))
-    }})  # fmt: skip
+# Bounds and granularity, for numbers of any type: up to the ends of 8, 64 and 128 bits, in up to 2^50 steps.
+RANGES = [("-50", "100", "1"), ("-128", "127", "1/2"), ("-2147483648", "2147483647", "1/4"), ("-1e29", "1e29", "1e15"),
+          ("-9223372036854775808", "9223372036854775808", "8192"), ("-0.5", "0.5", "1/1000000"), ("0", "7", "3.5"),
+          ("-1e14", "1e14", "0.1"), ("-128", "128", "1"), ("-2147483648", "2147483647", "1"),
+          ("-1125899906842624", "1125899906842624", "1")]  # fmt: skip
+
+
+def policy_of(wide: Columns, seed: int | None = None) -> Policy:
+    """Bounds for all numbers of ``w``, the engine's own types, and ``c``, those that DuckDB holds too.
+
+    ``seed``: bounds of every size at random, and weights.
+    """
+    draw = None if seed is None else Random(seed)
+    tables = {}
+    for name, columns in (("w", wide), ("c", SAME)):
+        found: dict[str, dict[str, object]] = {"s": {"domain": ["", "a"]}, "b": {"domain": [True, False]}}
+        for number in columns.numbers:
+            low, high, grain = RANGES[0] if draw is None else draw.choice([*RANGES, *RANGES[-3:] * 2])
+            found[number] = {"bounds": [low, high], "granularity": grain}
+        weight = "1" if draw is None else draw.choice(["1", "1/2", "2"])
+        tables[name] = {"columns": found, "weight": weight}
+    return Policy.load({"version": 1, "dataset": "fuzz", "tables": tables})
 
 
 class Fuzz:
@@ -82,15 +98,15 @@ class Fuzz:
 
     def __init__(self, engine, wide):
         self.engine, self.wide, self.policy = engine, wide, policy_of(wide)
-        self.catalogue = engine.catalogue()
+        self.catalogue, self.words = engine.catalogue(), hostile(engine.dialect)
         self.asked = self.answered = 0
 
-    def read(self, text):
+    def read(self, text, policy=None):
         """The statement, or None where it is refused in words that show no data."""
         self.asked += 1
         try:
             found = read_statement(
-                text, policy=self.policy, catalogue=self.catalogue, dialect=self.engine.dialect
+                text, policy=policy or self.policy, catalogue=self.catalogue, dialect=self.engine.dialect
             )
         except (ParameterError, UnsupportedError) as refusal:
             if MARK in str(refusal) or len(str(refusal)) > 1000:
@@ -101,7 +117,7 @@ class Fuzz:
 
     def statements(self, seed, rounds, table="w"):
         """Whole statements: WHERE and GROUP BY."""
-        writer = Writer(Random(seed), self.wide if table == "w" else SAME)
+        writer = Writer(Random(seed), self.wide if table == "w" else SAME, self.words)
         with self.engine.snapshot() as snapshot:
             for text in [writer.statement(table) for _ in range(rounds)]:
                 if (statement := self.read(text)) is None:
@@ -112,8 +128,12 @@ class Fuzz:
                     assert exact_answer(snapshot, statement.question(group, 0)) == whole[group][0], text
 
     def batches(self, seed, rounds, *, size, table="w"):
-        """Many aggregates in few statements, since an engine takes its time for each; what it answered, by text."""
-        writer = Writer(Random(seed), self.wide if table == "w" else SAME)
+        """Many aggregates in few statements, since an engine takes its time for each; what it answered, by text.
+
+        Those about ``c`` are asked of DuckDB too, so their texts are plain: dialects quote differently.
+        """
+        words = self.words if table == "w" else replace(self.words, texts=PLAIN.texts)
+        writer = Writer(Random(seed), self.wide if table == "w" else SAME, words)
         read = {
             text: self.read(f"SELECT {text} FROM {table}")
             for text in (writer.measure() for _ in range(rounds))
@@ -125,23 +145,30 @@ class Fuzz:
             answers |= answered_together(self.engine, {text: read[text] for text in some})
         return answers
 
-    def joins(self, seed, rounds):
+    def joins(self, seed, rounds, *, analyses=None):
         """Bounds of random joins of ``w`` and ``c``, with themselves and one another; how many were bounded."""
-        draw = Random(seed)
-        texts = [join(draw, {"w": self.wide, "c": SAME}, draw.choice([2, 2, 3])) for _ in range(rounds)]
-        read = {text: statement for text in texts if (statement := self.read(text)) is not None}
+        draw, policy = Random(seed), policy_of(self.wide, seed)
+        tables = {"w": self.wide, "c": SAME}
+        texts = [join(draw, tables, draw.choice([2, 2, 3, 4]), self.words) for _ in range(rounds)]
+        read = {text: statement for text in texts if (statement := self.read(text, policy)) is not None}
         questions = {text: statement.question((), 0) for text, statement in read.items()}
         try:
             with self.engine.snapshot() as snapshot:
                 readers = {}
-                for text, prepared in zip(questions, plans(list(questions.values())), strict=True):
+                prepared = plans(list(questions.values()), analyses=analyses)
+                for text, planned in zip(questions, prepared, strict=True):
                     # Several questions share a statement.
-                    key = id(prepared.statement)
-                    readers[key] = readers.get(key) or Reader(snapshot, prepared.statement)
-                    assert prepared.bound(readers[key], beta=0.5).at(0.5) >= 0, text
+                    key = id(planned.statement)
+                    readers[key] = readers.get(key) or Reader(snapshot, planned.statement)
+                    assert planned.bound(readers[key], beta=0.5).at(0.5) >= 0, text
         except EngineError:
-            blame(self.engine, questions, lambda snapshot, asked: plan(asked).read(snapshot, beta=0.5))
+            ask = partial(_analyse, analyses=analyses)
+            blame(self.engine, questions, ask)
         return len(read)
+
+
+def _analyse(snapshot, question, *, analyses):
+    plan(question, analyses=analyses).read(snapshot, beta=0.5)
 
 
 def answered_together(engine, read):

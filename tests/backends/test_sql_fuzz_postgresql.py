@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
+from sordino.engines import connect
+
 from ..unit.sql.writer import Columns
+from .analysis_fuzz import AnalysisFuzz, comparable
+from .extreme_tables import LABELS, definition, extreme_tables
 from .sql_fuzz import MARK, Fuzz, duckdb_answers, same_values
+from .test_postgresql import EVIL, HOSTILE_SETTINGS
 
 WIDE = Columns(
     numbers=("i2", "i4", "i8", "n", "n38", "f4", "f8"),
@@ -52,15 +58,81 @@ def fuzz(postgresql_backend):
 
 
 def test_statements_over_extreme_values_are_refused_or_answered(fuzz):
-    fuzz.statements(1, 400)
+    fuzz.statements(1, 250)
     assert fuzz.answered > fuzz.asked / 10, "the writer asks too little that is understood"
 
 
 def test_answers_over_the_same_extreme_values_equal_those_of_duckdb(fuzz):
-    answers = fuzz.batches(2, 400, size=16, table="c")
+    answers = fuzz.batches(2, 300, size=16, table="c")
     assert len(answers) > 40, "the writer asks too little that is understood"
     assert answers == duckdb_answers(answers, fuzz.policy)
 
 
 def test_joins_over_extreme_values_are_bounded(fuzz):
     assert fuzz.joins(3, 60) > 20
+
+
+# --- the analyses, under settings of a hostile database
+
+
+def hostile_database(server, name, folded):
+    """A database whose settings and schemas would change what a statement means, with the extreme tables in it."""
+    tables = extreme_tables(7)
+    with psycopg.connect(server.url(), autocommit=True) as owner:
+        owner.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        owner.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+    with psycopg.connect(server.url(name), autocommit=True) as owner:
+        owner.execute(f"CREATE TYPE label AS ENUM ({LABELS}); CREATE DOMAIN word AS char(9)")
+        owner.execute(folded)
+        for table, rows in tables.items():
+            owner.execute(definition(table, "postgresql"))
+            with owner.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+                for row in rows.to_pylist():
+                    copy.write_row(list(row.values()))
+        owner.execute(EVIL)
+        for setting, value in HOSTILE_SETTINGS.items():
+            shown = value if setting == "search_path" else f"'{value}'"
+            owner.execute(f"ALTER DATABASE {name} SET {setting} = {shown}")
+    return AnalysisFuzz(connect(server.url(name)), tables)
+
+
+@pytest.fixture(scope="module")
+def analyses(server):
+    return hostile_database(server, "extremes", 'CREATE DOMAIN folded AS text COLLATE "POSIX"')
+
+
+def test_as_many_rows_meet_as_the_rule_of_equality_says(analyses):
+    analyses.equal_columns()
+
+
+def test_chains_and_cycles_of_one_type_are_those_of_the_rows(analyses):
+    analyses.chains(1, 30)
+
+
+def test_sums_over_joins_and_their_bounds_are_those_of_the_rows(analyses):
+    assert analyses.sums(1, policies=2) > 60
+
+
+def test_every_value_of_a_domain_finds_its_own_rows(analyses):
+    analyses.groups()
+
+
+def test_decimals_are_fractions(analyses):
+    assert analyses.decimals(1, 300) > 100
+
+
+def test_whole_questions_are_refused_or_measured_and_dominate(analyses):
+    seen = analyses.whole_questions(1, 36)
+    assert min(seen[2], seen[3] + seen[4]) > 5, seen
+
+
+def test_collations_that_take_texts_for_equal_do_not_show_in_analyses(icu_server):
+    folded = """
+        CREATE COLLATION ai (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
+        CREATE DOMAIN folded AS text COLLATE ai
+    """
+    analyses = hostile_database(icu_server, "extremes", folded)
+    texts = [pair for pair in comparable() if "k" in pair]
+    analyses.equal_columns(texts)
+    analyses.groups(("k",))
+    assert analyses.sums(1, keys=("k",), policies=1) > 5

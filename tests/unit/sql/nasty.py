@@ -19,6 +19,24 @@ MOMENTS = ["0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "2024-02-29 12:0
            "2020-01-01 01:00:00", "2020-01-02 02:00:00", "2020-01-03 03:00:00", "2020-01-04 04:00:00",
            "2020-01-05 05:00:00", "1969-12-31 23:59:59"]  # fmt: skip
 
+# Literals. Texts that mean something to a parser, a shell, a pattern or a collation.
+HOSTILE_TEXTS = ("it's", "\\", "\\'", "%", "_", "é", "a\u0308", "😀", "\u202e", "${env:HOME}", "$1", ":x", "?", "--",
+                 "/*", "\n", "\t", "a ", " ", "A", "x" * 3000, "E'\\x41'", "{}", "\\u0041", "NaN", "infinity",
+                 "'); --")  # fmt: skip
+_ENDS = tuple(end for bits in (8, 16, 32, 64, 128) for end in (2 ** (bits - 1) - 1, -(2 ** (bits - 1))))
+_SIZES = ("9" * 18, "9" * 19, "9" * 38, "1" + "0" * 38, f"0.{'9' * 38}", f"0.{'0' * 37}1", f"0.{'0' * 38}1", "999.9",
+          f"{'9' * 15}.99", f"{'9' * 19}.{'9' * 19}", f"{'9' * 20}.{'9' * 19}", "1e38", "1e-38", "1e99", "1e-99",
+          "3.4e38", "0.5", "0.05", "123456789.123456789")  # fmt: skip
+HOSTILE_NUMBERS = (
+    # The ends of every integer, and one beyond.
+    *(str(number) for end in _ENDS for number in (end, end + (1 if end > 0 else -1))),
+    *(f"{sign}{size}" for sign in ("", "-") for size in _SIZES),
+    "0", "-0.0", "NULL", "9007199254740993", "1125899906842624", "1125899906842625",
+)  # fmt: skip
+HOSTILE_DAYS = ("DATE '0001-01-01'", "DATE '9999-12-31'", "DATE '1582-10-10'", "DATE '2024-02-29'",
+                "TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59.999999'",
+                "TIMESTAMP '1969-12-31 23:59:59'", "NULL")  # fmt: skip
+
 
 def nasty_table() -> pa.Table:
     return typed_table(

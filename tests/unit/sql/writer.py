@@ -5,8 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-LITERALS = ["0", "1", "-1", "0.1", "2.5e10", "1e-60", "9223372036854775807", "9223372036854775808",
-            "99999999999999999999999", "1e99", "-1e99", "NULL"]  # fmt: skip
+from sqlglot import exp
+
+from .nasty import HOSTILE_DAYS, HOSTILE_NUMBERS, HOSTILE_TEXTS
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Literals as a question writes them."""
+
+    numbers: tuple[str, ...]
+    texts: tuple[str, ...]
+    days: tuple[str, ...]
+
+
+PLAIN = Words(
+    ("0", "1", "-1", "0.1", "2.5e10", "1e-60", "9223372036854775807", "9223372036854775808",
+     "99999999999999999999999", "1e99", "-1e99", "NULL"),
+    ("'a'", "''", "'2024-02-29'", "'12'", "NULL", "'é'"),
+    ("DATE '2024-02-29'", "TIMESTAMP '2024-02-29 00:00:00'"),
+)  # fmt: skip
+
+
+def quoted(text: str, dialect: str) -> str:
+    """A text as a question on this engine writes it."""
+    return exp.Literal.string(text).sql(dialect=dialect)
+
+
+def hostile(dialect: str) -> Words:
+    """Literals at the ends of every type, and texts that mean something to somebody."""
+    texts = (*PLAIN.texts, *(quoted(text, dialect) for text in HOSTILE_TEXTS))
+    return Words(HOSTILE_NUMBERS, texts, HOSTILE_DAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +70,13 @@ class Columns:
 class Writer:
     """Random expressions and statements over the columns of one table."""
 
-    def __init__(self, draw: Random, columns: Columns) -> None:
-        self.draw, self.columns = draw, columns
+    def __init__(self, draw: Random, columns: Columns, words: Words = PLAIN) -> None:
+        self.draw, self.columns, self.words = draw, columns, words
 
     def number(self, depth: int) -> str:
         d = self.draw
         if depth <= 0 or d.random() < 0.2:
-            return d.choice([*self.columns.numbers, *self.columns.numbers, *LITERALS])
+            return d.choice([*self.columns.numbers, *self.columns.numbers, *self._some(self.words.numbers)])
         a, b = (self.number(depth - 1) for _ in range(2))
         return d.choice(
             [
@@ -64,15 +93,14 @@ class Writer:
     def text(self, depth: int) -> str:
         d = self.draw
         if depth <= 0 or d.random() < 0.4:
-            return d.choice([*self.columns.texts, "'a'", "''", "'2024-02-29'", "'12'", "NULL", "'é'"])
+            return d.choice([*self.columns.texts, *self._some(self.words.texts)])
         a, b = (self.text(depth - 1) for _ in range(2))
         return d.choice([f"LOWER({a})", f"UPPER({a})", f"({a} || {b})", f"SUBSTRING({a}, 1, 2)", f"COALESCE({a}, {b})",
                          f"CAST({d.choice(self.columns.whole)} AS TEXT)", f"NULLIF({a}, {b})"])  # fmt: skip
 
     def day(self, depth: int) -> str:
         d = self.draw
-        literals = ("DATE '2024-02-29'", "TIMESTAMP '2024-02-29 00:00:00'")
-        a, b = (d.choice([*self.columns.days, *literals]) for _ in range(2))
+        a, b = (d.choice([*self.columns.days, *self.words.days]) for _ in range(2))
         if depth <= 0 or d.random() < 0.6:
             return a
         return d.choice([f"CAST({a} AS DATE)", f"CAST({a} AS TIMESTAMP)", f"CAST({self.text(depth - 1)} AS DATE)",
@@ -94,6 +122,27 @@ class Writer:
         return d.choice([f"{x} {sign} {y}", f"({p} AND {q})", f"({p} OR {q})", f"(NOT {p})", f"{x} IS NULL",
                          f"{x} IS NOT NULL", f"{x} BETWEEN {y} AND {z}", f"{x} IN ({y}, {z})", f"({p}) IS TRUE",
                          f"({p}) = ({q})"])  # fmt: skip
+
+    def _some(self, literals: tuple[str, ...]) -> list[str]:
+        """At most a dozen of them, so that columns are asked about more often."""
+        return list(literals) if len(literals) <= 12 else self.draw.sample(literals, 12)
+
+    def total(self) -> str:
+        """A sum or a mean over a join: of a column, clipped, or chosen among columns and literals."""
+        d = self.draw
+        column = d.choice(d.choice([self.columns.numbers, self.columns.whole]))
+        literal = d.choice(self.words.numbers)
+        low, high = d.choice(
+            [("-5", "5"), ("-128", "127"), ("-1125899906842624", "1125899906842624"), ("-0.5", "0.25")]
+        )
+        return d.choice([
+            *[f"SUM({column})"] * 4, f"AVG({column})", f"SUM(LEAST(GREATEST({column}, {low}), {high}))",
+            f"SUM(CASE WHEN {self.truth(1)} THEN {literal} ELSE {column} END)",
+            f"SUM(CASE WHEN {self.truth(1)} THEN {literal} ELSE {d.choice(self.words.numbers)} END)",
+            f"SUM(LEAST(GREATEST({self.number(2)}, {low}), {high}))", f"SUM(ABS({column}))", f"SUM(-{column})",
+            f"SUM({column} * {d.choice(['2', '0.5', '-1', '0.001'])})",
+            f"SUM({column} - {d.choice(self.columns.numbers)})",
+        ])  # fmt: skip
 
     def measure(self) -> str:
         """An aggregate; a condition becomes one by counting where it holds."""
@@ -117,32 +166,47 @@ class Writer:
         return f"SELECT {key}{head} FROM {table} WHERE {self.truth(depth)}{group}"
 
 
-def join(draw: Random, tables: dict[str, Columns], occurrences: int) -> str:
-    """A count or a clipped sum over a join: equal columns of one sort, perhaps an order, perhaps a condition."""
+def join(
+    draw: Random, tables: dict[str, Columns], occurrences: int, words: Words = PLAIN, key: str = ""
+) -> str:
+    """Aggregates over a join of two to four tables: a chain, a star or a cycle of equal columns of one sort.
+
+    Perhaps an order in place of an equality, perhaps further conditions. ``key``: a column to group by.
+    """
     names = [draw.choice(list(tables)) for _ in range(occurrences)]
-    aliases = "xyz"[:occurrences]
+    aliases = "xyzu"[:occurrences]
     columns = [tables[name].of(alias) for alias, name in zip(aliases, names, strict=True)]
-    conditions = []
-    for place in range(1, occurrences):
-        other = draw.randrange(place)
-        for _ in range(draw.choice([1, 1, 2])):
-            mine, theirs = draw.choice(list(zip(columns[place].sorts(), columns[other].sorts(), strict=True)))
-            sign = (
-                draw.choice(["=", "=", "=", "<"])
-                if mine not in (columns[place].texts, columns[place].flags)
-                else "="
-            )
-            conditions.append(f"{draw.choice(mine)} {sign} {draw.choice(theirs)}")
+    ties = [(place, draw.choice([place - 1, draw.randrange(place)])) for place in range(1, occurrences)]
+    if occurrences > 2 and draw.random() < 0.4:
+        ties.append((occurrences - 1, 0))
+    conditions = [tie for place, other in ties for tie in _tied(draw, columns[place], columns[other])]
     every = columns[0]
     for more in columns[1:]:
         every = every.together(more)
-    writer = Writer(draw, every)
+    writer = Writer(draw, every, words)
     if draw.random() < 0.5:
-        conditions.append(Writer(draw, draw.choice(columns)).truth(2))
+        conditions.append(Writer(draw, draw.choice(columns), words).truth(2))
     if draw.random() < 0.2:
         conditions.append(writer.truth(1))
+    totals = Writer(draw, draw.choice(columns), words)
     head = draw.choice(
-        ["COUNT(*)", "COUNT(*)", f"SUM(LEAST(GREATEST({draw.choice(columns[0].numbers)}, -5), 5))"]
+        ["COUNT(*)", "COUNT(*)", totals.total(), totals.total(), f"{writer.total()}, COUNT(*)"]
     )
     source = ", ".join(f"{name} AS {alias}" for name, alias in zip(names, aliases, strict=True))
-    return f"SELECT {head} FROM {source} WHERE {' AND '.join(f'({condition})' for condition in conditions)}"
+    where = " AND ".join(f"({condition})" for condition in conditions)
+    group = f"{draw.choice(aliases)}.{key}" if key else ""
+    return f"SELECT {f'{group}, ' if key else ''}{head} FROM {source} WHERE {where}" + (
+        f" GROUP BY {group}" if key else ""
+    )
+
+
+def _tied(draw: Random, mine: Columns, theirs: Columns) -> list[str]:
+    """One or two comparisons of columns of one sort, often of the same name."""
+    found = []
+    for _ in range(draw.choice([1, 1, 2])):
+        ours, others = draw.choice(list(zip(mine.sorts(), theirs.sorts(), strict=True)))
+        sign = draw.choice(["=", "=", "=", "<"]) if ours not in (mine.texts, mine.flags) else "="
+        left = draw.choice(ours)
+        alike = [other for other in others if other.partition(".")[2] == left.partition(".")[2]]
+        found.append(f"{left} {sign} {draw.choice(alike if alike and draw.random() < 0.6 else others)}")
+    return found
