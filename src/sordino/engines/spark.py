@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -229,6 +232,8 @@ def open_url(url: str, resources: Resources) -> SparkEngine:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(resources.threads or 2),
         "spark.sql.catalogImplementation": "in-memory",
+        # Made only if somebody creates a table in this session; by default it would be in the folder of the caller.
+        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / f"sordino-warehouse-{os.getpid()}"),
     }
     if resources.memory_limit is not None:
         # The JVM writes 2g, not 2GB.
