@@ -33,6 +33,7 @@ from sordino.sql.read import read_statement
 
 from ..unit.sql.writer import hostile, join
 from .extreme_tables import COLUMNS, DECIMALS, DOMAINS, KINDS, MARK, PUBLIC, named, random_policy, written
+from .sql_fuzz import told
 
 EVERY = tuple(ANALYSES)
 _NAMES = (None, None, *((name,) for name in EVERY), EVERY)
@@ -72,13 +73,13 @@ class AnalysisFuzz:
 
     # --- anything
 
-    def whole_questions(self, seed, rounds, *, removals=True):
+    def whole_questions(self, seed, rounds, *, sizes=(2, 2, 2, 3, 3, 4), removals=True):
         """Random joins under random policies, measured as for a real answer; how many there were of each size."""
         draw, seen = Random(seed), Counter()
         for number in range(rounds):
             if number % 8 == 0:
                 curator = sordino.connect(self.engine, policy=random_policy(seed * 1000 + number))
-            size, key = draw.choice([2, 2, 2, 3, 3, 4]), draw.choice(["", "", "", *DOMAINS])
+            size, key = draw.choice(sizes), draw.choice(["", "", "", *DOMAINS])
             tables = dict.fromkeys(draw.choice([("a", "b"), ("a", PUBLIC), ("a", "b", PUBLIC)]), COLUMNS)
             text = join(draw, tables, size, self.words, key)
             asked = Options.checked(draw.choice([10, 50]), 0.0, analyses=draw.choice(_NAMES))
@@ -89,7 +90,7 @@ class AnalysisFuzz:
                     pytest.fail(f"a refusal shows too much: {refusal}")
                 seen["refused"] += 1
                 continue
-            with self.told(text), self.engine.snapshot() as snapshot:
+            with told(text), self.engine.snapshot() as snapshot:
                 cells = measure_all(snapshot, plan)
                 for cell, reading in zip(cells[:2] if removals else (), plan.readings, strict=False):
                     self._check_removals(snapshot, reading.question, cell.analysis)
@@ -132,7 +133,7 @@ class AnalysisFuzz:
                             assert bounds[0] == expected[table], (pair, table, name)
                         assert bounds[0] >= expected[table], (pair, table, name)
                 if answers is None or pair in answers:
-                    with self.told(str(pair)):
+                    with told(str(pair)):
                         found = exact_answer(snapshot, asked[pair])
                     assert found == sum(mine[value] * theirs[value] for value in mine), pair
 
@@ -140,7 +141,7 @@ class AnalysisFuzz:
         readers = {}
         found = []
         for name, plan in zip(asked, plans(list(asked.values()), analyses=EVERY), strict=True):
-            with self.told(f"the analysis of {name}"):
+            with told(f"the analysis of {name}"):
                 reader = readers.setdefault(id(plan.statement), None) or Reader(snapshot, plan.statement)
             readers[id(plan.statement)] = reader
             found.append(plan.bound(reader, beta=0.5))
@@ -157,7 +158,7 @@ class AnalysisFuzz:
             text, expected = self._chain(draw, draw.choice(sorts))
             asked = Options.checked(50, 0.0, analyses=draw.choice(_NAMES))
             plan = curator.plan(text, asked)
-            with self.told(text), self.engine.snapshot() as snapshot:
+            with told(text), self.engine.snapshot() as snapshot:
                 (cell,) = measure_all(snapshot, plan)
                 assert cell.exact == expected, text
                 if removals:
@@ -205,7 +206,7 @@ class AnalysisFuzz:
                         pytest.fail(f"{name}: {refusal}")
             with self.engine.snapshot() as snapshot:
                 whole = replace(statement, measures=tuple(question.measure for question in asked.values()))
-                with self.told(f"all sums over a.{key} = b.{key}"):
+                with told(f"all sums over a.{key} = b.{key}"):
                     totals = dict(zip(asked, exact_answers(snapshot, whole)[()], strict=True))
                 for name, analysis in zip(asked, self._analysed(snapshot, asked), strict=True):
                     self._check_sum(key, name, asked[name].measure, totals[name], analysis, policy)
@@ -243,7 +244,7 @@ class AnalysisFuzz:
             joined = curator.plan(
                 f"SELECT x.{key}, COUNT(*) FROM a x, b y WHERE x.{key} = y.{key} GROUP BY x.{key}", asked
             )
-            with self.told(f"groups of {key}"), self.engine.snapshot() as snapshot:
+            with told(f"groups of {key}"), self.engine.snapshot() as snapshot:
                 for cell in measure_all(snapshot, alone):
                     assert cell.exact == mine[cell.group[0]], (key, cell.group)
                 for cell in measure_all(snapshot, joined):
@@ -287,14 +288,9 @@ class AnalysisFuzz:
 
     def _blame(self, texts, read):
         for text in texts:
-            with self.told(text), self.engine.snapshot() as snapshot:
+            with told(text), self.engine.snapshot() as snapshot:
                 exact_answers(snapshot, read[text])
         pytest.fail(f"together they raise, alone they do not: {texts}")
-
-    def told(self, text):
-        from .sql_fuzz import told
-
-        return told(text)
 
 
 def removals(snapshot, question, table):

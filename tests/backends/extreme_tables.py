@@ -186,7 +186,7 @@ DOMAINS: dict[str, list[Any]] = {
     "i4": [-(2**31), 2**31 - 1, 2**31, None],
     "i8": [-(2**63), 2**63 - 1, 0],
     "s": ["", "a", "ö", "it's", "\\", "%_", "${env:HOME}", "😀", "x" * 70_000, None],
-    "h": ["a", "it's", "\\", "longer than six"],
+    "h": ["a", "it's", "\\", "longer than six", "${env:HOME}"],
     "g": ["", "%_", None],
     "e": ["a", "it's", "no label", None],
     "k": ["a", "it's", None],

@@ -25,9 +25,7 @@ from sordino.sql.policy import Policy
 from sordino.sql.read import read_statement
 
 from ..unit.sql.writer import PLAIN, Columns, Writer, hostile, join
-
-# Stands in the rows only: a message that holds it came from data.
-MARK = "zqxj"
+from .extreme_tables import MARK
 
 # The table that DuckDB holds too: types that all engines have, with extremes that all of them can hold.
 SAME = Columns(
