@@ -12,9 +12,9 @@ from typing import Any
 from sql_questions import GRAPH_POLICY, TPCH_POLICY
 
 import sordino as sd
-from sordino.curator.measured import measure_all
-from sordino.curator.plan import Options
 from sordino.engines import connect
+from sordino.sql.answering.measured import measure_all
+from sordino.sql.answering.plan import Options
 
 MEGABYTE = 1e6
 

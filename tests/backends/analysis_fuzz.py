@@ -22,14 +22,14 @@ from sqlglot import exp
 
 import sordino
 from sordino.core import EngineError, ParameterError, UnsupportedError
-from sordino.curator.measured import measure_all
-from sordino.curator.plan import Options
 from sordino.sql.analysis import ANALYSES, Reader, plans
-from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.measured import measure_all
+from sordino.sql.answering.plan import Options
 from sordino.sql.contribution import LARGEST_ANSWER, steps
-from sordino.sql.groups import table_node
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.groups import table_node
+from sordino.sql.reading.read import read_statement
 
 from ..unit.sql.writer import hostile, join
 from .extreme_tables import COLUMNS, DECIMALS, DOMAINS, KINDS, MARK, PUBLIC, named, random_policy, written

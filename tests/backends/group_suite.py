@@ -25,9 +25,9 @@ import numpy as np
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.curator import connect
-from sordino.curator.measured import Measured, measure_all
-from sordino.curator.plan import AnswerPlan, Group, Options
 from sordino.engines import Engine
+from sordino.sql.answering.measured import Measured, measure_all
+from sordino.sql.answering.plan import AnswerPlan, Group, Options
 
 Row = tuple[Any, ...]
 Database = dict[str, tuple[Row, ...]]

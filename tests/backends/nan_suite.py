@@ -12,9 +12,9 @@ import operator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sordino.sql.answer import answer_query, exact_answer
+from sordino.sql.answering.exact import answer_query, exact_answer
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 NAN = math.nan
 NULL = (-1, 0.0)  # below everything; what holds of NULL is said beside the condition

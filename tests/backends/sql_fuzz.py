@@ -20,9 +20,9 @@ import pytest
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import connect
 from sordino.sql.analysis import Reader, plan, plans
-from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 from ..unit.sql.writer import PLAIN, Columns, Writer, hostile, join
 from .extreme_tables import MARK

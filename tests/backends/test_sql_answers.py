@@ -11,9 +11,9 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_statement, with_public_keys
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table, typed_table
 

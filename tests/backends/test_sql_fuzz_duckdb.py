@@ -159,7 +159,7 @@ def test_a_collation_that_is_not_taken_off_is_found(held, monkeypatch):
 
 
 def test_decimals_beyond_what_fits_are_found(analyses, monkeypatch):
-    monkeypatch.setattr("sordino.sql.decimals._MOST_CALCULATED", 38)
+    monkeypatch.setattr("sordino.sql.expressions.decimals._MOST_CALCULATED", 38)
     with pytest.raises((pytest.fail.Exception, AssertionError)):
         analyses.decimals(1, 400)
 

@@ -26,7 +26,7 @@ PROCESS = """
 import os, signal, sys
 import duckdb
 import sordino as sd
-from sordino.curator.cell_noise import GridNoise
+from sordino.sql.answering.cell_noise import GridNoise
 from sordino.ledger import Ledger
 
 path, kind, point = sys.argv[1:]

@@ -11,10 +11,10 @@ import pytest
 import sordino as sd
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import connect
-from sordino.sql import read
-from sordino.sql.answer import exact_answers
-from sordino.sql.read import read_statement, with_public_keys
-from sordino.sql.syntax import parsed
+from sordino.sql.answering.exact import exact_answers
+from sordino.sql.reading import read
+from sordino.sql.reading.read import read_statement, with_public_keys
+from sordino.sql.reading.syntax import parsed
 
 from ..unit.sql.outcomes import FallenError, check_refusal, outcome, texts
 from ..unit.sql.storm import DIALECTS, FIELDS, POLICY, SCHEMA

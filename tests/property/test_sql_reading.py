@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table, connect
-from sordino.sql.answer import exact_answers
+from sordino.sql.answering.exact import exact_answers
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 from ..unit.sql.outcomes import check_refusal, outcome, texts
 from ..unit.sql.storm import DIALECTS

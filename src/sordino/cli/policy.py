@@ -48,7 +48,7 @@ def init(
       sordino policy init postgresql://localhost/shop > shop.yaml
     """
     from sordino.engines import connect
-    from sordino.sql.policy_text import commented_policy
+    from sordino.sql.policy.text import commented_policy
 
     if output is not None and Path(output).exists() and not force:
         raise ParameterError(f"{output} exists: give --force to replace it, or another name")

@@ -13,15 +13,15 @@ from typing import Any, NoReturn, Self
 
 from sordino.core import Distance, EngineError, ParameterError, Release, Secret, UnsupportedError
 from sordino.curator.budgets import Accounts
-from sordino.curator.explain import explanation
-from sordino.curator.plan import AnswerPlan, Options, make_plan
 from sordino.curator.session import Session, words_of
 from sordino.engines import Engine, Table
 from sordino.ledger import Account, Ledger
 from sordino.ledger.amount_text import rounded_up
+from sordino.sql.answering.explain import explanation
+from sordino.sql.answering.plan import AnswerPlan, Options, make_plan
 from sordino.sql.policy import Policy
 from sordino.sql.question import Statement
-from sordino.sql.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_statement, with_public_keys
 
 OWNER = "owner"
 _NO_KEYS = (

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sordino.core import EngineError, Guarantee, ParameterError, Release
-from sordino.curator.answer_table import answer_error, answer_value
-from sordino.curator.measured import measure_all
-from sordino.curator.plan import AnswerPlan, Options
 from sordino.ledger import Account, StoredRelease, question_key
 from sordino.sampling.source import is_private
+from sordino.sql.answering.answer_table import answer_error, answer_value
+from sordino.sql.answering.measured import measure_all
+from sordino.sql.answering.plan import AnswerPlan, Options
 
 if TYPE_CHECKING:
     from sordino.curator.curator import Curator

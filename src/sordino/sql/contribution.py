@@ -14,8 +14,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sordino.engines import double_literal
+from sordino.sql.expressions.value import bracketed, case
 from sordino.sql.question import Measure
-from sordino.sql.value import bracketed, case
 
 # Totals of larger contributions could leave 64 bits with a number of rows that exists.
 SMALL_REACH = 2**20

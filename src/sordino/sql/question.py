@@ -1,9 +1,9 @@
 """What an analyst asks, once it is understood: the seam between reading SQL, analysing it and answering it.
 
-Reading (`sordino.sql.read`) makes a `Statement` of a text and a policy. For every aggregate of the SELECT and
-every public group it gives a `JoinQuestion`: one COUNT or bounded SUM over an inner join. Analyses
-(`sordino.sql.analysis`) bound the sensitivity of a JoinQuestion, and `sordino.sql.answer` computes it; both send
-sqlglot trees to an engine and get back aggregates only.
+Reading (`reading/`) makes a `Statement` of a text and a policy. For every aggregate of the SELECT and every public
+group it gives a `JoinQuestion`: one COUNT or bounded SUM over an inner join. Analyses (`analysis/`) bound the
+sensitivity of a JoinQuestion, and `answering/` computes and releases it; both send sqlglot trees to an engine and get
+back aggregates only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sordino.core import ParameterError
 from sordino.engines import ColumnType
-from sordino.sql.decimals import Digits
+from sordino.sql.expressions.decimals import Digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class GroupKey:
     """A column of GROUP BY with its public values (None among them where NULL is a group of its own).
 
     ``source``: (table, column) of a public table whose values are still to be read by
-    `sordino.sql.read.with_public_keys`; None once the values are there. ``equals``: further columns that the
+    `sordino.sql.reading.read.with_public_keys`; None once the values are there. ``equals``: further columns that the
     conditions force to equal the key; a group's question restricts them too, so that analyses see each
     occurrence's own restriction.
     """

@@ -20,9 +20,9 @@ import pytest
 
 import sordino as sd
 from sordino.audit import prove
-from sordino.curator.measured import measure_all
-from sordino.curator.plan import Options
 from sordino.sql.analysis import ANALYSES
+from sordino.sql.answering.measured import measure_all
+from sordino.sql.answering.plan import Options
 
 POLICY = {
     "version": 1,

@@ -15,11 +15,11 @@ import duckdb
 import pytest
 
 from sordino.curator import connect
-from sordino.curator import plan as planning
-from sordino.curator.plan import Options
 from sordino.engines import connect as open_engine
 from sordino.sql.analysis.closure import EqualCells, NormalForm
 from sordino.sql.analysis.formula import number_of
+from sordino.sql.answering import plan as planning
+from sordino.sql.answering.plan import Options
 from tests.backends.group_suite import (
     BEYOND,
     COLUMNS,

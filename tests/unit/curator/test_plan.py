@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import sordino as sd
-from sordino.curator.cell_noise import ConstantNoise, constant_noise, rounded_down, smooth_noise
-from sordino.curator.plan import Options
+from sordino.sql.answering.cell_noise import ConstantNoise, constant_noise, rounded_down, smooth_noise
+from sordino.sql.answering.plan import Options
 
 ONE = {"r": Fraction(1)}
 

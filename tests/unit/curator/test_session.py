@@ -128,7 +128,7 @@ def test_an_interrupt_suspends_too(curator, engine):
 
 
 def test_a_failure_of_the_draw_is_a_failure(curator, monkeypatch):
-    from sordino.curator.cell_noise import ConstantNoise
+    from sordino.sql.answering.cell_noise import ConstantNoise
 
     monkeypatch.setattr(ConstantNoise, "draw", lambda *_: 1 / 0)
     with pytest.raises(sd.EngineError):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from random import Random
 
 from sordino.core import ParameterError, SordinoError, UnsupportedError
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 from .damage import damaged, extreme
 from .storm import CATALOGUE, POLICY, Storm

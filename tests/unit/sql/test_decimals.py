@@ -12,9 +12,9 @@ import pytest
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table, connect
-from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 POLICY = Policy.load(
     {

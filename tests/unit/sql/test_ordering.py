@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sordino.core import ParameterError, UnsupportedError
-from sordino.sql.ordering import in_order
 from sordino.sql.question import Order
+from sordino.sql.reading.ordering import in_order
 
 from .test_read import read
 

@@ -11,7 +11,7 @@ import pytest
 from sordino.core import ParameterError
 from sordino.engines import Column, Table
 from sordino.sql.policy import Budget, Policy
-from sordino.sql.policy_text import commented_policy
+from sordino.sql.policy.text import commented_policy
 
 TEXT = """
 version: 1

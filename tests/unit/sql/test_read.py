@@ -8,9 +8,9 @@ import pytest
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table
-from sordino.sql.answer import answer_query
+from sordino.sql.answering.exact import answer_query
 from sordino.sql.policy import Policy
-from sordino.sql.read import read_statement
+from sordino.sql.reading.read import read_statement
 
 POLICY = Policy.load(
     """

@@ -10,8 +10,8 @@ from sqlglot.errors import TokenError
 from sqlglot.parser import Parser
 
 from sordino.core import ParameterError, UnsupportedError
-from sordino.sql import syntax
-from sordino.sql.syntax import parsed
+from sordino.sql.reading import syntax
+from sordino.sql.reading.syntax import parsed
 
 from .outcomes import check_refusal, outcome
 

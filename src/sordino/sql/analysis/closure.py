@@ -25,7 +25,7 @@ from sordino.sql.analysis.formula import (
     not_null,
     number_of,
 )
-from sordino.sql.decimals import comparable, digits_written
+from sordino.sql.expressions.decimals import comparable, digits_written
 from sordino.sql.question import JoinQuestion, Measure, Occurrence
 
 # Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats

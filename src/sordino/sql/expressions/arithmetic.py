@@ -1,10 +1,10 @@
 """Numbers: + - * / %, signs, ABS, GREATEST and LEAST.
 
-Literals are calculated with exactly, when reading, and decimals of few digits in the engine's decimals
-(`sordino.sql.decimals`). All other arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines
-raise on overflow, underflow and division by zero. Each value therefore carries a window (tiny, big): it is zero or its
-magnitude lies within. A window that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double
-column enters through `calculable`.
+Literals are calculated with exactly, when reading, and decimals of few digits in the engine's decimals (`decimals.py`).
+All other arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow
+and division by zero. Each value therefore carries a window (tiny, big): it is zero or its magnitude lies within. A
+window that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double column enters through
+`calculable`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sordino.engines import double_literal
-from sordino.sql.decimals import calculated, folded, turns_exactly
 from sordino.sql.expressions.choices import combined
+from sordino.sql.expressions.decimals import calculated, folded, turns_exactly
+from sordino.sql.expressions.intervals import added, divided, least_or_greatest, multiplied, negated
 from sordino.sql.expressions.literals import within_reach
-from sordino.sql.intervals import added, divided, least_or_greatest, multiplied, negated
-from sordino.sql.value import (
+from sordino.sql.expressions.value import (
     PLAIN,
     Range,
     Rules,

@@ -14,7 +14,16 @@ from sqlglot import exp
 from sordino.sql.expressions.choices import combined
 from sordino.sql.expressions.dates import as_moment, day_literal, in_calendar, in_microseconds, time_literal
 from sordino.sql.expressions.texts import cut
-from sordino.sql.value import Kind, Rules, Value, as_double, bracketed, case, integer, number_literal
+from sordino.sql.expressions.value import (
+    Kind,
+    Rules,
+    Value,
+    as_double,
+    bracketed,
+    case,
+    integer,
+    number_literal,
+)
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.decimals import covering_digits
 from sordino.sql.expressions.conditions import compared
-from sordino.sql.intervals import joined
-from sordino.sql.value import PLAIN, Rules, Value, case, null
+from sordino.sql.expressions.decimals import covering_digits
+from sordino.sql.expressions.intervals import joined
+from sordino.sql.expressions.value import PLAIN, Rules, Value, case, null
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

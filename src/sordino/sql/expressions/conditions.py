@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.value import PLAIN, Rules, Value, boolean, bracketed
+from sordino.sql.expressions.value import PLAIN, Rules, Value, boolean, bracketed
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

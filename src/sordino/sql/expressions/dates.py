@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.value import PLAIN, Kind, Rules, Value, bracketed, case, integer
+from sordino.sql.expressions.value import PLAIN, Kind, Rules, Value, bracketed, case, integer
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

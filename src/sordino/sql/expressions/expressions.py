@@ -11,12 +11,12 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from sordino.sql.decimals import exact_decimals
 from sordino.sql.expressions import arithmetic, casts, choices, conditions, dates, literals, texts
 from sordino.sql.expressions.conditions import NO_SUB_QUERY
 from sordino.sql.expressions.dates import as_moment, in_microseconds
-from sordino.sql.refusals import Text, only
-from sordino.sql.value import Kind, Rules, Value, as_double, boolean
+from sordino.sql.expressions.decimals import exact_decimals
+from sordino.sql.expressions.value import Kind, Rules, Value, as_double, boolean
+from sordino.sql.text import Text, only
 
 Resolve = Callable[[exp.Column], Value]
 

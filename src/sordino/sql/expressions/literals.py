@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.value import PLAIN, Rules, Value, boolean, null, number_literal
+from sordino.sql.expressions.value import PLAIN, Rules, Value, boolean, null, number_literal
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.value import PLAIN, Rules, Value, bracketed, integer
+from sordino.sql.expressions.value import PLAIN, Rules, Value, bracketed, integer
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from sordino.core import ParameterError
 from sordino.engines import Column, Table
-from sordino.sql.policy_fields import DECLARED_TYPES
+from sordino.sql.policy.fields import DECLARED_TYPES
 
 _HEAD = """\
 # A policy for Sordino, written from the catalogue; no row was read. Edit it, then keep it under version control:

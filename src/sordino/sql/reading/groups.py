@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from sordino.core import UnsupportedError
 from sordino.engines import Snapshot
+from sordino.sql.expressions.value import Value
 from sordino.sql.policy import Policy, match_name
-from sordino.sql.policy_fields import fold
+from sordino.sql.policy.fields import fold
 from sordino.sql.question import GroupKey, Occurrence, Statement
-from sordino.sql.refusals import Text
-from sordino.sql.value import Value
+from sordino.sql.text import Text
 
 MOST_GROUPS = 10_000
 _KEY_KINDS = ("text", "integer", "boolean", "date")

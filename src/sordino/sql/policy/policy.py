@@ -16,7 +16,7 @@ from typing import Any
 from sordino.core import ParameterError
 from sordino.core.parameters import did_you_mean
 from sordino.engines import ColumnType, Table
-from sordino.sql.policy_fields import (
+from sordino.sql.policy.fields import (
     DECLARED_TYPES,
     bounds_of,
     domain_of,

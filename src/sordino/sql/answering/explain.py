@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.core import SordinoError
-from sordino.curator.answer_table import answer_value, exact_cells, plain
-from sordino.curator.measured import Measured, measure_all, recorded
-from sordino.curator.plan import AnswerPlan
 from sordino.engines import Engine, FileEngine
 from sordino.sql.analysis import Analysis
+from sordino.sql.answering.answer_table import answer_value, exact_cells, plain
+from sordino.sql.answering.measured import Measured, measure_all, recorded
+from sordino.sql.answering.plan import AnswerPlan
 
 CONFIDENCES = (0.5, 0.8, 0.95)
 _TIMES_EPSILON = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))

@@ -11,14 +11,14 @@ from sqlglot import exp
 from sordino.core import SordinoError, UnsupportedError
 from sordino.engines import Table
 from sordino.sql.expressions import Expressions
-from sordino.sql.groups import check_number, group_key, partition, with_public_keys
-from sordino.sql.names import Names, Scope, check_clauses
-from sordino.sql.ordering import read_order
+from sordino.sql.expressions.value import Range, as_double
 from sordino.sql.policy import Policy
 from sordino.sql.question import GroupKey, JoinQuestion, Measure, Output, Statement
-from sordino.sql.refusals import Text, only
-from sordino.sql.syntax import parsed, quietly
-from sordino.sql.value import Range, as_double
+from sordino.sql.reading.groups import check_number, group_key, partition, with_public_keys
+from sordino.sql.reading.names import Names, Scope, check_clauses
+from sordino.sql.reading.ordering import read_order
+from sordino.sql.reading.syntax import parsed, quietly
+from sordino.sql.text import Text, only
 
 # A row's contribution in steps stays exact in doubles, with room for the half that rounding adds.
 MOST_STEPS = 2**50

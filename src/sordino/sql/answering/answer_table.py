@@ -7,10 +7,10 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from sordino.curator.cell_noise import Drawn
-from sordino.curator.plan import AnswerPlan, Group
-from sordino.sql.ordering import in_order
+from sordino.sql.answering.cell_noise import Drawn
+from sordino.sql.answering.plan import AnswerPlan, Group
 from sordino.sql.question import Output
+from sordino.sql.reading.ordering import in_order
 
 Cells = Mapping[tuple[Group, int], Drawn]
 

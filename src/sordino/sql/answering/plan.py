@@ -10,11 +10,11 @@ from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
-from sordino.curator.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.analysis import Plan as AnalysisPlan
 from sordino.sql.analysis import default_analyses, is_confined
 from sordino.sql.analysis import plans as plan_analyses
 from sordino.sql.analysis.steps import steps_to_follow
+from sordino.sql.answering.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.question import JoinQuestion, Statement
 
 NOISES = ("cauchy", "laplace")

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sordino.engines import Snapshot
 from sordino.sql.contribution import LARGEST_ANSWER, SMALL_REACH, steps, whole_number
-from sordino.sql.groups import table_node
+from sordino.sql.expressions.value import case
 from sordino.sql.question import (
     GroupKey,
     JoinQuestion,
@@ -20,7 +20,7 @@ from sordino.sql.question import (
     is_there,
     literal,
 )
-from sordino.sql.value import case
+from sordino.sql.reading.groups import table_node
 
 
 def answer_query(question: JoinQuestion) -> exp.Select:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from sqlglot import exp
 
-from sordino.curator.plan import AnswerPlan, Group
 from sordino.engines import Engine, Snapshot
 from sordino.sensitivity import SmoothBound
 from sordino.sql.analysis import Analysis, Reader
-from sordino.sql.answer import exact_answers
+from sordino.sql.answering.exact import exact_answers
+from sordino.sql.answering.plan import AnswerPlan, Group
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sqlglot import Token, TokenType
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.core.parameters import did_you_mean
-from sordino.sql.refusals import place_of
+from sordino.sql.text import place_of
 
 MOST_BRACKETS = 100
 MOST_STRUCTURES = 8

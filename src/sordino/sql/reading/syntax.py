@@ -1,7 +1,7 @@
 """From text to a tree of one statement, or to one sentence: where the text cannot be read, and what is expected.
 
 The parser is not ours. It is asked in one place, with a bound on its work, and whatever it raises ends there; what it
-forgives is refused before (`sordino.sql.words`) or behind it, where its tree has a hole.
+forgives is refused before (`sordino.sql.reading.words`) or behind it, where its tree has a hole.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from sordino.core import ParameterError, UnsupportedError
-from sordino.sql.refusals import Text, place_of
-from sordino.sql.words import FLATTER, check_spelling, check_words, deepest, shown
+from sordino.sql.reading.words import FLATTER, check_spelling, check_words, deepest, shown
+from sordino.sql.text import Text, place_of
 
 LONGEST_TEXT = 20_000
 # The parser takes one or two steps at a word, a few dozen where it tries alternatives, unless they nest.

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.sql.names import Names, Scope
 from sordino.sql.question import GroupKey, Order, Output, Statement
-from sordino.sql.refusals import only
+from sordino.sql.reading.names import Names, Scope
+from sordino.sql.text import only
 
 _TAKES = "ORDER BY takes group keys and columns of the answer; it sorts the released rows, after the noise"
 

@@ -15,13 +15,13 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sordino.engines import Column, Table
-from sordino.sql.decimals import Digits
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.conditions import compared
+from sordino.sql.expressions.decimals import Digits
+from sordino.sql.expressions.value import NUMBERS, Range, Value
 from sordino.sql.policy import ColumnPolicy, Policy, match_name, nearest
 from sordino.sql.question import Occurrence
-from sordino.sql.refusals import Text, only
-from sordino.sql.value import NUMBERS, Range, Value
+from sordino.sql.text import Text, only
 
 MOST_OCCURRENCES = 16
 MOST_CONDITIONS = 500

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sordino.sql.value import Range, common_step
+from sordino.sql.expressions.value import Range, common_step
 
 
 def added(a: Range, b: Range) -> Range:

@@ -9,11 +9,11 @@ import pytest
 from sqlglot import exp
 
 from sordino.engines import connect
-from sordino.sql.answer import exact_answer, exact_answers
+from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.contribution import steps
 from sordino.sql.policy import Policy
 from sordino.sql.question import Measure
-from sordino.sql.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_statement, with_public_keys
 
 POLICY = Policy.load(
     """

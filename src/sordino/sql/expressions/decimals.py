@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from sordino.sql.value import Value, bracketed
+from sordino.sql.expressions.value import Value, bracketed
 
 # Engines compare decimals of different scales in a type that holds both, up to so many digits.
 _MOST_COMPARED = 38
