@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check bench reproduce clean
+.PHONY: help demo test check docs bench reproduce clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -20,6 +20,10 @@ $(VENV)/.tests-ready: $(BIN)/sordino pyproject.toml
 	$(BIN)/python -m pip install -q --group test
 	@touch $@
 
+$(VENV)/.docs-ready: $(BIN)/sordino pyproject.toml
+	$(BIN)/python -m pip install -q --group docs
+	@touch $@
+
 demo: $(BIN)/sordino ## answer several private questions and write an HTML report
 	$(BIN)/sordino demo
 
@@ -34,6 +38,10 @@ test: check ## everything: check, the exhaustive proofs, the zoo, the command li
 	$(BIN)/pytest -n auto tests/oracles tests/exact tests/statistical tests/e2e
 	$(BIN)/pytest -n 2 --dist loadfile tests/backends
 
+docs: $(VENV)/.docs-ready ## the docs site in site/, strictly: a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html, or serve it with: $(BIN)/python -m http.server -d site"
+
 bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
 	$(BIN)/python benchmarks/run.py
 
@@ -41,4 +49,4 @@ reproduce: $(VENV)/.tests-ready ## the papers' figures from public data, as CSV,
 	$(BIN)/python reproduce/run.py
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-PAGES = (PAGE, PAGE.with_name("sql-benchmarks.md"), PAGE.with_name("learning.md"))
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = tuple(ROOT / "docs" / "benchmarks" / page for page in ("index.md", "sql.md", "trees.md"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Sordino beside its peers in one run: tables here, JSON in results/, with --write-docs also the pages in docs/."""
+"""Sordino beside its peers in one run: tables here, JSON in results/, with --write-docs also docs/benchmarks/."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{key} {value}" for key, value in machine.items() if key not in ("cores", "machine")
         )
         report.rewrite("machine", f"Measured on {machine['cores']} cores ({machine['machine']}), {about}.")
-    folder = report.PAGE.parent.parent / "results"
+    folder = report.ROOT / "results"
     folder.mkdir(exist_ok=True)
     (folder / "benchmarks.json").write_text(json.dumps(results, indent=1, ensure_ascii=False))
     missed = sum(not check.met for check in checks)

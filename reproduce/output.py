@@ -16,7 +16,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "reproduce"
-PAGES = (ROOT / "docs" / "reproduction.md", ROOT / "docs" / "learning.md")
+PAGES = tuple(ROOT / "docs" / "benchmarks" / page for page in ("reproduction.md", "reproduction-trees.md"))
 IMAGES = ROOT / "docs" / "img"
 # One colour per method in every figure.
 COLOURS = {

@@ -1,4 +1,4 @@
-"""Repeat the papers' figures: CSV and PNG in results/reproduce, tables and pictures into docs/reproduction.md."""
+"""Repeat the papers' figures: CSV and PNG in results/reproduce, tables and pictures into docs/benchmarks/."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def main() -> None:
         print(f"\n== {title}", flush=True)
         figure()
         print(f"   ({time.perf_counter() - start:.0f} s)")
-    print("\nwritten: results/reproduce/*.csv, *.png, docs/img/*.png and the tables of docs/reproduction.md")
+    print(
+        "\nwritten: results/reproduce/*.csv, *.png, docs/img/*.png tables of docs/benchmarks/reproduction*.md"
+    )
 
 
 if __name__ == "__main__":

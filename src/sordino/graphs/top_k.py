@@ -19,7 +19,8 @@ from sordino.sensitivity import Profile
 PROXY = "degree_proxy"
 _UNDAMPENED = ("exponential", "permute_and_flip", "report_noisy_max")
 MECHANISMS = ("auto", PROXY, *(name for name in selection.MECHANISMS if name != "smooth_noisy_max"))
-# From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does (docs/graphs.md).
+# From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does
+# (docs/how-to/graphs.md).
 _BROKERAGE_FROM = 0.3
 _HORIZON = 1024
 _LEAST_DELTA = 2.0**-1000
@@ -45,7 +46,7 @@ def top_k(
     could have been there; a graph that exceeds it is refused, or with ``excess="project"`` projected to it, which
     is always paid for with two thirds of ε.
     ``mechanism``: one of `sordino.select`'s, or ``degree_proxy`` (permute-and-flip on the degree, whatever the metric),
-    or ``auto``: by public parameters only, what measures best (`docs/graphs.md`).
+    or ``auto``: by public parameters only, what measures best (`docs/how-to/graphs.md`).
 
     **Guarantee**: ε-DP ((ε, δ) where composition over the k selections uses δ) for one edge added or removed between
     existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that

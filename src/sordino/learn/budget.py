@@ -13,7 +13,8 @@ from sordino.core.parameters import as_written, did_you_mean, exact, positive
 # What the samplers of counts can draw at; nothing is learnt from less.
 LEAST_SHARE = Fraction(1, 1 << 40)
 
-# Measured on Adult and NLTCS (docs/learning.md); the paper's is a half each of ε/(d+1) for selection and count.
+# Measured on Adult and NLTCS (docs/benchmarks/reproduction-trees.md); the paper's is a half each of ε/(d+1) for
+# selection and count.
 DEFAULT_SHARES: Mapping[str, float] = {"selection": 0.6, "count": 0.1, "leaf": 0.3}
 
 

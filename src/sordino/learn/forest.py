@@ -25,7 +25,7 @@ from sordino.sampling.source import is_private
 Floats = NDArray[np.float64]
 
 # Trees see overlapping attributes, so their log-odds must not simply add up: together they weigh like this many
-# independent ones (measured, docs/learning.md).
+# independent ones (measured, docs/benchmarks/reproduction-trees.md).
 POOLED_TREES = 3.0
 VOTING = ("auto", "pooled", "soft", "hard")
 

@@ -8,7 +8,7 @@ from sordino.learn.schema import Continuous, Schema
 
 MOST_LEVELS = 16
 _MANY_ROWS = 1 << 100  # more change no depth, and are no float
-_ROWS_PER_LEAF = 2.0  # measured, docs/learning.md
+_ROWS_PER_LEAF = 2.0  # measured, docs/benchmarks/reproduction-trees.md
 
 
 def fletcher_islam_depth(schema: Schema) -> int:
@@ -17,7 +17,7 @@ def fletcher_islam_depth(schema: Schema) -> int:
     A discrete attribute is tested at most once: half of k of them take k/2 levels. Of m continuous ones, m(1 − 1/m)^d
     are expected to be untested after d levels: the smallest d that brings this below m/2.
     **Source**: Fletcher and Islam 2017. The depths that the thesis prints for its data sets follow no one reading of
-    that rule (`docs/learning.md`).
+    that rule (`docs/benchmarks/reproduction-trees.md`).
     """
     useful = [attribute for attribute in schema.attributes if attribute.size > 1]
     continuous = sum(isinstance(attribute, Continuous) for attribute in useful)

@@ -17,8 +17,8 @@ from sordino.sensitivity import Profile
 
 _MONOTONE = ("exponential", "permute_and_flip", "report_noisy_max")
 SELECTIONS = tuple(MECHANISMS)
-# From this max_rows·ε on, Gini measures better than the max operator (docs/learning.md); with less, noise on finer
-# differences than whole rows decides the splits.
+# From this max_rows·ε on, Gini measures better than the max operator (docs/benchmarks/reproduction-trees.md); with
+# less, noise on finer differences than whole rows decides the splits.
 _GINI_FROM = 2000
 DIRECTIONS = ("plus", "minus")
 
