@@ -10,7 +10,7 @@ import pytest
 from sordino.audit import LogLaw, check_profile, prove
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, EgoBetweenness
-from sordino.graphs.projection import PRICE, projected
+from sordino.graphs.projection import PRICE, project
 from sordino.mechanisms.selection import selection_law
 from tests.oracles import graphs as oracle
 from tests.oracles.universe import graphs
@@ -162,7 +162,7 @@ def test_one_edge_moves_three_edges_of_a_projection_at_most(nodes):
     for bound in range(1, nodes):
         images = []
         for edges in universe.databases:
-            image = projected(as_graph(edges, nodes), bound)
+            image = project(as_graph(edges, nodes), bound)
             assert int(image.degrees.max()) <= bound
             images.append(frozenset(map(tuple, image.edge_list().tolist())))
             if int(as_graph(edges, nodes).degrees.max()) <= bound:

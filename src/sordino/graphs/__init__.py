@@ -5,7 +5,7 @@ from sordino.graphs.counts.count import count, count_law, local_sensitivity_prof
 from sordino.graphs.ego_betweenness import ego_betweenness
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Metric
-from sordino.graphs.projection import projected
+from sordino.graphs.projection import project
 from sordino.graphs.top_k import top_k
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "ego_betweenness",
     "local_sensitivity_profile",
     "max_codegree",
-    "projected",
+    "project",
     "top_k",
     "triangles_per_node",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +13,9 @@ from sordino.graphs.kernels.threads import Run, run_in_threads
 from sordino.graphs.kernels.wedges import add_triangles, walk_pairs
 
 
-def triangles_per_node(graph: Graph) -> NDArray[np.int64]:
+def triangles_per_node(graph: Any) -> NDArray[np.int64]:
     """The number of triangles at every node, in time O(edges^{3/2}); a third of their sum is the triangle count."""
+    graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     triangles = np.empty(graph.nodes, np.int64)
     triangles[ranked.order] = triangles_by_rank(ranked)
@@ -38,11 +41,12 @@ def triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
     return total
 
 
-def max_codegree(graph: Graph, *, progress: bool | None = None) -> NDArray[np.int64]:
+def max_codegree(graph: Any, *, progress: bool | None = None) -> NDArray[np.int64]:
     """For every node the largest number of common neighbours with any other node, adjacent or not.
 
     Exact, by walking all wedges: time Σ over nodes of C(degree, 2), in all processors.
     """
+    graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     most = np.empty(graph.nodes, np.int64)
     most[ranked.order] = _walk(ranked, progress)[0]

@@ -20,8 +20,8 @@ from sordino.graphs.numbering import (
 )
 
 _ACCEPTED = (
-    "an (m, 2) array, a pair of arrays, a list of pairs, a scipy.sparse matrix, a networkx graph, "
-    "an Arrow, pandas or polars table of two columns, or a path"
+    "an (m, 2) array, a pair of arrays, a list of pairs, a scipy.sparse matrix, a networkx or igraph graph, "
+    "an Arrow, pandas or polars table of two columns or with columns source and target, or a path"
 )
 
 
@@ -30,6 +30,8 @@ def edges_of(source: Any, *, nodes: Any = None) -> NumberedEdges:
     modules = {kind.__module__.split(".")[0] for kind in type(source).__mro__}
     if "networkx" in modules and hasattr(source, "is_directed"):
         return _from_networkx(source, nodes)
+    if "igraph" in modules and hasattr(source, "get_edgelist"):
+        return _from_igraph(source, nodes)
     if "scipy" in modules and hasattr(source, "tocoo"):
         return _from_sparse(source, nodes)
     return number_edges(*two_columns(source), nodes=nodes)
@@ -41,11 +43,7 @@ def two_columns(source: Any) -> tuple[Any, Any]:
     if isinstance(frame, nw.LazyFrame):
         raise UnsupportedError("edges must be a table in memory: collect the lazy frame first")
     if isinstance(frame, nw.DataFrame):
-        if len(frame.columns) != 2:
-            raise ParameterError(
-                f"edges must be a table of two columns, got {len(frame.columns)}: select the two that hold ids"
-            )
-        first, second = (_frame_column(frame, name) for name in frame.columns)
+        first, second = (_frame_column(frame, name) for name in _end_columns(frame.columns))
         return first, second
     if isinstance(source, tuple) and len(source) == 2 and not _is_pair_of_pairs(source):
         return source[0], source[1]
@@ -64,6 +62,18 @@ def two_columns(source: Any) -> tuple[Any, Any]:
             "an adjacency matrix goes through scipy.sparse.csr_array"
         )
     return array[:, 0], array[:, 1]
+
+
+def _end_columns(names: list[str]) -> tuple[str, str]:
+    """The columns that hold ids: source and target, as networkx names them, or the only two."""
+    if {"source", "target"} <= set(names):
+        return "source", "target"
+    if len(names) != 2:
+        raise ParameterError(
+            f"edges must be a table of two columns, or have columns source and target; it has {len(names)}: "
+            "select the two that hold ids"
+        )
+    return names[0], names[1]
 
 
 def _is_pair_of_pairs(source: tuple[Any, Any]) -> bool:
@@ -109,6 +119,21 @@ def _from_networkx(source: Any, nodes: Any) -> NumberedEdges:
         raise ParameterError("nodes must list every node of the graph: some are not among them")
     pairs = list(source.edges())
     return number_edges([u for u, _ in pairs], [v for _, v in pairs], nodes=labels)
+
+
+def _from_igraph(source: Any, nodes: Any) -> NumberedEdges:
+    if nodes is not None:
+        raise ParameterError("an igraph graph brings its own nodes: leave nodes out")
+    if source.is_directed():
+        raise UnsupportedError("the graph is directed: pass graph.as_undirected()")
+    count = node_count(source.vcount())
+    ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    if "name" not in source.vs.attributes():
+        return number_edges(ends[:, 0], ends[:, 1], nodes=count)
+    names = label_array(
+        source.vs["name"], name="names"
+    )  # in the order of the edges, where igraph met them there
+    return number_edges(names[ends[:, 0]], names[ends[:, 1]], nodes=ordered_labels(names))
 
 
 def _from_sparse(source: Any, nodes: Any) -> NumberedEdges:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from sordino.graphs.kernels.rows import rank_by_degree
 from sordino.graphs.kernels.threads import Run, run_in_threads
 
 
-def ego_betweenness(graph: Graph, *, progress: bool | None = None) -> NDArray[np.float64]:
+def ego_betweenness(graph: Any, *, progress: bool | None = None) -> NDArray[np.float64]:
     """The betweenness of every node within its ego net, the graph of the node and its neighbours.
 
     EBC(c) = Σ 1 / (1 + k) over unordered pairs of neighbours of c that are not adjacent, where k is the number of
@@ -25,6 +27,7 @@ def ego_betweenness(graph: Graph, *, progress: bool | None = None) -> NDArray[np
     **Numerics.** Pairs are counted as integers by k, so a value is one short sum of positive terms: its relative
     error is below 2⁻⁵² times the number of distinct k, and it does not depend on the number of threads.
     """
+    graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     triangles = triangles_by_rank(ranked)
     degrees = ranked.degrees

@@ -82,12 +82,16 @@ class Graph:
     def read(
         cls, path: str | PathLike[str], *, nodes: Any = None, header: bool | None = None, ids: str = "auto"
     ) -> Graph:
-        """A graph from a file of edges: text or CSV, either of them gzipped, or Parquet with two columns.
+        """A graph from a file of edges: text or CSV, either of them gzipped, or Parquet.
 
         One edge per line, two ids between blanks, a tab, a comma or a semicolon; lines that begin with # or %
-        are comments. ``ids`` says what they are: "integer", "text", or "auto" (as in the first line). ``header``
-        says whether the first line names the columns; None finds out where ids are integers. ``nodes`` as in
-        `from_edges`: without it the set of nodes with at least one edge is treated as public.
+        are comments. What follows the two ids is **ignored**, since nothing here asks for weights; it must be numbers
+        (weights, times) or one ``{…}`` as networkx writes it, as many on every line, so that a file of another kind
+        is not taken for an edge list. Parquet has two columns, or columns ``source`` and ``target``.
+
+        ``ids`` says what ids are: "integer", "text", or "auto" (as in the first line). ``header`` says whether the
+        first line names the columns; None finds out where ids are integers. ``nodes`` as in `from_edges`: without it
+        the set of nodes with at least one edge is treated as public.
         """
         return cls._from_numbered(read_edges(path, nodes=nodes, header=header, ids=ids))
 
@@ -96,8 +100,12 @@ class Graph:
         """A graph from what the caller holds.
 
         A numpy array of shape (m, 2), a pair of arrays, a list of pairs, a scipy.sparse adjacency matrix, a networkx
-        graph, an Arrow table or a pandas or polars frame of two columns, the path of a file, or a Graph.
-        Matrices and networkx graphs bring their own node set; for the others ``nodes`` is as in `from_edges`.
+        or igraph graph, an Arrow table or a pandas or polars frame of two columns or with columns ``source`` and
+        ``target``, the path of a file, or a Graph. Weights and other attributes are ignored (a matrix has no edge where
+        it has a zero), self-loops and parallel edges are dropped, and directed graphs are refused: say by
+        ``to_undirected()`` that one edge stands for both directions.
+
+        Matrices and graphs bring their own node set; for the others ``nodes`` is as in `from_edges`.
         The nodes of a networkx graph are numbered in the order of their labels, or of ``nodes`` where it lists them
         all; labels without an order of their own (such as objects) need that list.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sordino.graphs.graph import Graph
@@ -10,7 +12,7 @@ from sordino.graphs.graph import Graph
 PRICE = 3
 
 
-def projected(graph: Graph, max_degree: int) -> Graph:
+def project(graph: Any, max_degree: int) -> Graph:
     """Keep an edge if it is among the first ``max_degree`` edges of both its ends, in the order of node numbers.
 
     **Guarantee**: neighbouring graphs have projections at most 3 edges apart, on a path of graphs of that degree.
@@ -19,6 +21,7 @@ def projected(graph: Graph, max_degree: int) -> Graph:
     from what was dropped. Drops first, additions last: no graph on the way exceeds the bound.
     **Requires**: node numbers that do not depend on the edges.
     """
+    graph = Graph.of(graph)
     places = np.arange(len(graph.neighbours)) - np.repeat(graph.offsets[:-1], graph.degrees)
     within = places < max_degree
     reverse = np.argsort(

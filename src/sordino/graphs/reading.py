@@ -33,15 +33,18 @@ from sordino.graphs.numbering import (
 _GZIP, _PARQUET, _MARK = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 _SEPARATORS = re.compile(rb"[\s,;]+")
 _INTEGER = re.compile(rb"-?[0-9]+")
+_BRACES = re.compile(rb"[\s,;]+\{.*\}$")
+_ENDS = ((b"source", b"target"), (b"from", b"to"), (b"src", b"dst"), (b"u", b"v"))
 _PROBLEMS = {
     edge_text.NOT_AN_INTEGER: "an id is not a whole number; ids='text' reads ids as names",
     edge_text.NEGATIVE: "an id is negative; ids must be >= 0, or be read as names by ids='text'",
     edge_text.TOO_LARGE: "an id is 2^63 − 1 or more; ids='text' reads ids as names",
-    edge_text.FIELDS: "an edge is two ids, this line has another number of fields",
+    edge_text.FIELDS: "an edge is two ids, this line has fewer fields",
     edge_text.UNKNOWN: "an id is not among the nodes that were declared",
     edge_text.EMPTY: "an id is empty",
+    edge_text.RAGGED: "it has another number of fields than the lines before; an edge list has one edge per line",
+    edge_text.ATTRIBUTES: "only numbers (weights, times) or one {…} may follow two ids, and are ignored",
 }
-
 
 _PROBE = 1 << 16
 
@@ -68,11 +71,13 @@ def read_edges(
         raise ParameterError(f"{name} is not a text file: an edge list is UTF-8 text, gzip of it, or Parquet")
     first, second = _first_two(content)
     if header is None:
-        named = first is not None and not any(map(_INTEGER.fullmatch, _fields(first)))
-        header = named and _all_integers(second)
+        named = first is not None and not any(map(_INTEGER.fullmatch, _fields(first)[:2]))
+        header = named and _begins_with_integers(second)
         guessed = header
     else:
         guessed = True
+    if header and first is not None:
+        _check_header(name, first)
     opening = second if header else first
     if opening is None:  # no edges, with or without a header
         if nodes is None:
@@ -85,7 +90,7 @@ def read_edges(
         return _integers(name, content, header, nodes)
     if nodes is not None:
         _check_names_are_declared(name, nodes)
-    separator = next((mark for mark in ",;\t" if mark.encode() in opening), None)
+    separator = _separator(opening)
     if not guessed and separator in (",", ";"):
         raise ParameterError(
             f"{name} is a CSV of names: say by header=True or header=False whether its first line is a header"
@@ -134,8 +139,28 @@ def _fields(line: bytes) -> list[bytes]:
     return _SEPARATORS.split(line)
 
 
-def _all_integers(line: bytes | None) -> bool:
-    return line is not None and all(map(_INTEGER.fullmatch, _fields(line)))
+def _begins_with_integers(line: bytes | None) -> bool:
+    return line is not None and all(map(_INTEGER.fullmatch, _fields(line)[:2]))
+
+
+def _check_header(name: str, line: bytes) -> None:
+    """Refuse a header that says that the first two columns are not the ids: a third one is not looked at."""
+    columns = [field.strip(b"\"' ").lower() for field in _fields(line)]
+    if not columns[0]:
+        raise ParameterError(
+            f"the first column of {name} has no name, so it is no id: write the two columns of ids first"
+        )
+    for ends in _ENDS:
+        if set(ends) <= set(columns) and set(ends) != set(columns[:2]):
+            named = " and ".join(end.decode() for end in ends)
+            raise ParameterError(f"the columns {named} of {name} must come first: write these two first")
+
+
+def _separator(line: bytes) -> str | None:
+    """The mark between the names of a line, or None for blanks; marks between the braces at its end do not count."""
+    without = _BRACES.sub(b"", line)
+    ids = without if len(_fields(without)) > 1 else line
+    return next((mark for mark in ",;\t" if mark.encode() in ids), None)
 
 
 def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEdges:
@@ -217,6 +242,11 @@ class _Lines:
                 yield line
 
 
+def _bytes(fields: list[str], separator: str) -> NDArray[np.uint8]:
+    """The rest of a line, between its separators again."""
+    return np.frombuffer(separator.join(fields).strip().encode(), np.uint8)
+
+
 def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes: Any) -> NumberedEdges:
     """A CSV with quotes, row by row."""
     _check_text(name, content)
@@ -224,13 +254,16 @@ def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes
     rows = csv.reader(lines, delimiter=separator, strict=True)
     position: dict[str, int] = {}
     columns = array("i"), array("i")
+    attributes = -1
     try:
         if header:
             next(rows)
         for row in rows:
-            if len(row) != 2:
+            if len(row) < 2:
                 _check(edge_text.FIELDS, lines.number, name)
-            for column, field in zip(columns, row, strict=True):
+            attributes, problem = edge_text.check_attributes(_bytes(row[2:], separator), attributes)
+            _check(problem, lines.number, name)
+            for column, field in zip(columns, row[:2], strict=True):
                 label = field.strip()
                 if not label:
                     _check(edge_text.EMPTY, lines.number, name)

@@ -12,7 +12,7 @@ from sordino.core.loss import rounded_up
 from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
-from sordino.graphs.projection import PRICE, projected
+from sordino.graphs.projection import PRICE, project
 from sordino.mechanisms import selection
 from sordino.sensitivity import Profile
 
@@ -27,7 +27,7 @@ _LEAST_DELTA = 2.0**-1000
 
 
 def top_k(
-    graph: Graph,
+    graph: Any,
     k: int,
     *,
     epsilon: Any,
@@ -41,6 +41,7 @@ def top_k(
 ) -> Release:
     """Release the labels of k nodes with large scores, best first.
 
+    ``graph``: a `Graph`, or anything that `Graph.of` takes, such as a networkx graph or the path of a file.
     ``metric``: ego_betweenness, brokerage, degree, triangles, ego_edges, core_number, clustering, or your own `Metric`.
     ``max_degree`` is a public bound on every degree, n − 1 unless declared smaller. It is a fact about all graphs that
     could have been there; a graph that exceeds it is refused, or with ``excess="project"`` projected to it, which
@@ -52,8 +53,7 @@ def top_k(
     existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that
     obey it.
     """
-    if not isinstance(graph, Graph):
-        raise ParameterError(f"graph must be a Graph, got {type(graph).__name__}; Graph.of converts others")
+    graph = Graph.of(graph)
     if not isinstance(metric, str | Metric):
         raise ParameterError(f"metric must be a Metric or one of {', '.join(METRICS)}, got {metric!r}")
     measured = METRICS[choice("metric", metric, tuple(METRICS))] if isinstance(metric, str) else metric
@@ -68,7 +68,7 @@ def top_k(
     declared = limit if limit < graph.nodes - 1 else None
     price = PRICE if excess == "project" and declared is not None else 1
     if price > 1:
-        graph = projected(graph, limit)
+        graph = project(graph, limit)
     elif int(graph.degrees.max(initial=0)) > limit:
         raise PrivateDataError(
             f"some node has more than max_degree = {limit} neighbours: declare a larger bound, or pass "

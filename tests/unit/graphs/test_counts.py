@@ -9,6 +9,8 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
+import igraph
+import networkx
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from sordino.core import (
     UnsupportedError,
     flip_edge,
 )
+from sordino.graphs import ego_betweenness, max_codegree, project, top_k, triangles_per_node
 from sordino.graphs.counts import COUNTS, count, count_law, local_sensitivity_profile
 from sordino.graphs.counts.edge_triangles import triangles_per_edge
 from sordino.graphs.counts.k_stars import k_stars
@@ -477,8 +480,8 @@ def test_bad_questions_are_refused_before_anything_is_drawn(what, options, probl
 def test_what_is_no_graph_or_too_small_is_refused():
     with pytest.raises(ParameterError, match="at least 2 nodes, got 1"):
         count(Graph.from_edges(np.empty((0, 2), dtype=np.int64), nodes=1), "edges", epsilon=1.0)
-    with pytest.raises(ParameterError, match="must be a Graph, got list"):
-        count([(0, 1)], "edges", epsilon=1.0)
+    with pytest.raises(ParameterError, match=r"edges must be .* a networkx .* graph, .* got int"):
+        count(7, "edges", epsilon=1.0)
     with pytest.raises(ParameterError, match="at least 2 nodes"):
         local_sensitivity_profile(Graph.from_edges(np.empty((0, 2), dtype=np.int64), nodes=1), "triangles")
 
@@ -487,3 +490,25 @@ def test_stars_too_large_for_any_noise_are_refused():
     wide = Graph.from_edges(np.empty((0, 2), dtype=np.int64), nodes=5000)
     with pytest.raises(UnsupportedError, match="give a smaller k"):
         count(wide, "k_stars", k=400, epsilon=1.0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        networkx.karate_club_graph(),
+        networkx.to_scipy_sparse_array(networkx.karate_club_graph()),
+        networkx.to_pandas_edgelist(networkx.karate_club_graph()),
+        igraph.Graph.from_networkx(networkx.karate_club_graph()),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_graphs_of_other_libraries_are_counted_as_they_are(given):
+    own = Graph.of(networkx.karate_club_graph())
+    asked = {"epsilon": 1e6, "mechanism": "ladder"}
+    assert count(given, "triangles", **asked).value == 45  # networkx.triangles of the same graph, over 3
+    law, other = (count_law(graph, "triangles", epsilon=1.0) for graph in (given, own))
+    assert law.log_masses(40, 50).tolist() == other.log_masses(40, 50).tolist()
+    for function in (triangles_per_node, max_codegree, ego_betweenness):
+        assert function(given).tolist() == function(own).tolist()
+    assert project(given, 3).edges == project(own, 3).edges
+    assert top_k(given, 1, epsilon=1e6, metric="degree").value == [33]

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import igraph
 import networkx
 import numpy as np
 import pandas
@@ -50,6 +51,9 @@ INTEGERS = [
     (polars.Series(columns(EDGES)[0]), pandas.Series(columns(EDGES)[1])),
     networkx.Graph(EDGES),
     networkx.Graph([(3, 2), (2, 0), (2, 1), (1, 0)]),
+    igraph.Graph(EDGES),
+    networkx.MultiGraph(EDGES),
+    networkx.to_pandas_edgelist(networkx.Graph(EDGES)).assign(weight=2.5),
     scipy.sparse.csr_array(networkx.to_scipy_sparse_array(networkx.Graph(EDGES))),
     scipy.sparse.coo_matrix(np.triu(networkx.to_numpy_array(networkx.Graph(EDGES)))),
     scipy.sparse.csc_array(np.tril(networkx.to_numpy_array(networkx.Graph(EDGES)))),
@@ -61,6 +65,7 @@ TEXTS = [
     np.array(NAMED, dtype=object),
     tuple(columns(NAMED)),
     networkx.Graph(NAMED),
+    igraph.Graph.TupleList(NAMED[::-1]),
     *frames(NAMED),
     frames(NAMED)[0].astype("category"),
     frames(NAMED)[1].cast(polars.Categorical),
@@ -256,13 +261,15 @@ BAD = [
     (EDGES, [[0], [1]], ParameterError, "nodes must be hashable"),
     (EDGES, "0123", ParameterError, "nodes must be a list of labels, got one str"),
     (EDGES, 4.0, ParameterError, "must be a list or an array, got float"),
-    (pandas.DataFrame({"a": [0], "b": [1], "c": [2]}), None, ParameterError, "two columns, got 3"),
+    (pandas.DataFrame({"a": [0], "b": [1], "c": [2]}), None, ParameterError, "two columns, or .* it has 3"),
     (pandas.DataFrame({"a": [0.5], "b": [1]}), None, ParameterError, "column 'a' must hold integers or text"),
     (polars.DataFrame({"a": [0, None], "b": [1, 2]}), None, PrivateDataError, "column 'a' holds nulls"),
     (polars.LazyFrame({"a": [0], "b": [1]}), None, UnsupportedError, "collect the lazy frame"),
     ((polars.Series([0, None]), [1, 2]), None, PrivateDataError, "nulls or NaN"),
     ((pyarrow.array([0, None]), [1, 2]), None, PrivateDataError, "nulls or NaN"),
     (networkx.DiGraph(EDGES), None, UnsupportedError, "to_undirected"),
+    (igraph.Graph(EDGES, directed=True), None, UnsupportedError, "as_undirected"),
+    (igraph.Graph(EDGES), 4, ParameterError, "brings its own nodes"),
     (networkx.Graph(), None, ParameterError, "no nodes"),
     (networkx.Graph(EDGES), 9, ParameterError, "leave nodes out"),
     (scipy.sparse.csr_array((3, 4)), None, ParameterError, r"square, got \(3, 4\)"),

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.core import ParameterError, PrivateDataError
-from sordino.graphs import Graph, projected
+from sordino.graphs import Graph, project
 from sordino.graphs.label_order import ordered_labels
 from sordino.graphs.projection import PRICE
 
@@ -186,8 +186,7 @@ def test_one_edge_more_moves_no_more_of_the_projection_than_is_paid_for(label, p
     for edges in (without, [extra, *without]):
         graph = Graph.of(networkx.Graph([(label(u), label(v)) for u, v in edges]))
         names = [
-            (graph.label_of(u), graph.label_of(v))
-            for u, v in projected(graph, max_degree).edge_list().tolist()
+            (graph.label_of(u), graph.label_of(v)) for u, v in project(graph, max_degree).edge_list().tolist()
         ]
         kept.append({frozenset(pair) for pair in names})
     assert len(kept[0] ^ kept[1]) <= PRICE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 
+import networkx
 import polars
 import pytest
 from hypothesis import given, settings
@@ -76,6 +77,64 @@ def test_integers_are_read_as_names_on_request(tmp_path):
     assert list(graph.labels) == ["-2", "010", "1"]
 
 
+FURTHER = [
+    "0 1 {}\n1 2 {'weight': 1}\n",
+    "0 1 0.5\n1 2 -2\n",
+    "0\t1\t+.5e-3\r\n1\t2\t7.E8\r\n",
+    "0,1,{'a': 1, 'b': '} \\\\n'}\n1,2,{}",
+    "0 1 3 1082040961\n1 2 4 1082155839\n",
+    "0,1, 0.5 ,3\n1,2,1,3\n",
+    "source,target,weight\n0,1,1\n1,2,0.25\n",
+    "target source weight time\n0 1 1 1\n1 2 1 1\n",
+]
+
+
+@pytest.mark.parametrize("content", FURTHER)
+def test_what_follows_two_ids_is_ignored(tmp_path, content):
+    graph = Graph.read(write(tmp_path, content))
+    assert edge_set(graph) == {(0, 1), (1, 2)}
+    named = content.replace("0", "ann", 1) if content[0] == "0" else None
+    if named is not None:
+        graph = Graph.read(write(tmp_path, named), header=False, nodes=["ann", "1", "2"], ids="text")
+        assert {frozenset(edge) for edge in edge_set(graph)} == {frozenset(("ann", "1")), frozenset("12")}
+
+
+def test_names_with_attributes_in_quotes(tmp_path):
+    content = 'from,to,about\n"ann",bob,"{\'w\': 1, \'x\': 2}"\nbob,"cy, jr",{}\n'
+    graph = Graph.read(write(tmp_path, content), header=True)
+    assert edge_set(graph) == {("ann", "bob"), ("bob", "cy, jr")}
+
+
+@pytest.mark.parametrize("delimiter", [" ", "\t", ",", ";"])
+@pytest.mark.parametrize("names", [False, True])
+@pytest.mark.parametrize("data", [True, False, ["weight"], ["weight", "time"]])
+def test_edge_lists_of_networkx(tmp_path, delimiter, names, data):
+    graph = networkx.karate_club_graph()
+    for place, (_, _, attributes) in enumerate(graph.edges(data=True)):
+        attributes["time"] = place
+        if place % 3 == 0 and data is True:
+            attributes["note"] = "a, b; {'\t\"#% \n"
+    if names:
+        graph = networkx.relabel_nodes(graph, {node: f"n{node}" for node in graph})
+    path = tmp_path / "edges.txt"
+    networkx.write_edgelist(graph, path, delimiter=delimiter, data=data)
+    read = Graph.read(path, header=False)
+    assert {frozenset(edge) for edge in edge_set(read)} == {frozenset(edge) for edge in graph.edges()}
+    networkx.write_weighted_edgelist(graph, path, delimiter=delimiter)
+    assert edge_set(Graph.read(path, header=False)) == edge_set(read)
+
+
+def test_columns_of_ids_come_first_in_text(tmp_path):
+    frame = networkx.to_pandas_edgelist(networkx.Graph([(0, 1), (1, 2)]))
+    frame.assign(weight=1.5).to_csv(tmp_path / "edges.csv", index=False)
+    assert edge_set(Graph.read(tmp_path / "edges.csv")) == {(0, 1), (1, 2)}
+    frame.to_csv(tmp_path / "edges.csv")
+    with pytest.raises(ParameterError, match=r"first column of .* has no name"):
+        Graph.read(tmp_path / "edges.csv")
+    with pytest.raises(ParameterError, match=r"columns from and to of .* must come first"):
+        Graph.read(write(tmp_path, "id,From,to\n7,0,1\n"))
+
+
 def test_nodes_are_declared(tmp_path):
     assert Graph.read(write(tmp_path, "0 1\n"), nodes=5).nodes == 5
     assert Graph.read(write(tmp_path, "7 9\n"), nodes=[9, 8, 7]).labels.tolist() == [9, 8, 7]
@@ -98,8 +157,10 @@ def test_parquet(tmp_path):
     polars.DataFrame({"u": ["b", "a"], "v": ["a", "c"]}).write_parquet(path)
     assert list(Graph.read(str(path)).labels) == ["a", "b", "c"]
     polars.DataFrame({"u": [0], "v": [1], "w": [2]}).write_parquet(path)
-    with pytest.raises(ParameterError, match="two columns, got 3"):
+    with pytest.raises(ParameterError, match=r"two columns, or .* source and target; it has 3"):
         Graph.read(path)
+    polars.DataFrame({"weight": [5.0], "source": [0], "target": [1]}).write_parquet(path)
+    assert edge_set(Graph.read(path)) == {(0, 1)}
     polars.DataFrame({"u": [0, None], "v": [1, 2]}).write_parquet(path)
     with pytest.raises(PrivateDataError, match="holds nulls"):
         Graph.read(path)
@@ -110,8 +171,8 @@ def test_parquet(tmp_path):
 
 BAD_LINES = [
     ("0 1\n77 2 3\n", 2, "another number of fields"),
-    ("0 1\n77\n", 2, "another number of fields"),
-    ("0 1\n77,\n", 2, "another number of fields"),
+    ("0 1\n77\n", 2, "fewer fields"),
+    ("0 1\n77,\n", 2, "fewer fields"),
     ("0,1\n\n77,2,\n", 3, "another number of fields"),
     ("0 1\n77 2 # note\n", 2, "another number of fields"),
     ("0,,1\n", 1, "not a whole number"),
@@ -128,13 +189,27 @@ BAD_LINES = [
     ("0 1\n77 \u0661\n", 2, "not a whole number"),
     ("0 1\n77 9223372036854775807\n", 2, "2\\^63"),
     ("0 1\n77 99999999999999999999999\n", 2, "2\\^63"),
-    ("ann bob\n77cy\n", 2, "another number of fields"),
+    ("ann bob\n77cy\n", 2, "fewer fields"),
     ("ann bob\n77cy dan eve\n", 2, "another number of fields"),
     ("ann\tbob\n\n77cy\tdan\teve\n", 3, "another number of fields"),
     ("ann\tbob\n77cy\t\tdan\n", 2, "empty"),
-    ("77\n", 1, "another number of fields"),
-    ("ann77\n", 1, "another number of fields"),
-    ("The quick brown fox 77\n", 1, "another number of fields"),
+    ("77\n", 1, "fewer fields"),
+    ("ann77\n", 1, "fewer fields"),
+    ("The quick brown fox 77\n", 1, "only numbers"),
+    ("0 1 1.5\n77 2\n", 2, "another number of fields"),
+    ("0 1 1.5\n77 2 1 2\n", 2, "another number of fields"),
+    ("0 1 1.5\n77 2 friend\n", 2, "only numbers"),
+    ("0 1 1.5\n77 2 1.5.2\n", 2, "only numbers"),
+    ("0 1 1.5\n77 2 1e\n", 2, "only numbers"),
+    ("0 1 1.5\n77 2 -\n", 2, "only numbers"),
+    ("0,1,1.5\n77,2,\n", 2, "only numbers"),
+    ("0,1,1.5\n77,2,,3\n", 2, "only numbers"),
+    ("0 1 {}\n77 2 {'weight'\n", 2, "only numbers"),
+    ("0 1 {}\n77 2 3 {}\n", 2, "only numbers"),
+    ("0 1 {}\n77 2\n", 2, "another number of fields"),
+    ("0 1 2 3\n1 77\n", 2, "another number of fields"),  # an adjacency list
+    ("ann bob 1\n77cy dan eve\n", 2, "only numbers"),
+    ("ann\tbob\t1\n77cy\tdan\n", 2, "another number of fields"),
 ]
 
 
@@ -148,7 +223,9 @@ def test_malformed_lines_are_named_and_not_shown(tmp_path, content, line, messag
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
-        ("a,b\nc\n", 2, "another number of fields"),
+        ("a,b\nc\n", 2, "fewer fields"),
+        ('a,"b"\nc\n', 2, "fewer fields"),
+        ('a,"b",1\nc,d,e\n', 2, "only numbers"),
         ("a,b\nc,\n", 2, "empty"),
         ("a,b\nc,d,e\n", 2, "another number of fields"),
         ('a,"b"\nc,d,e\n', 2, "another number of fields"),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sordino as sd
-from sordino.graphs import METRICS, Graph, projected, top_k
+from sordino.graphs import METRICS, Graph, project, top_k
 from sordino.graphs.top_k import MECHANISMS, delta_per_edge, resolve
 
 
@@ -75,7 +75,7 @@ def test_projection_costs_three_times_and_says_so(star_and_clique):
         star_and_clique, 5, epsilon=1, delta=1e-6, max_degree=10, excess="project", metric="degree"
     )
     assert approximate.guarantee.delta <= 1e-6
-    assert int(projected(star_and_clique, 10).degrees.max()) == 10
+    assert int(project(star_and_clique, 10).degrees.max()) == 10
 
 
 @pytest.mark.parametrize("epsilon", [700, 709.7, 710, 2000, 1e9, 1e300])

@@ -61,7 +61,7 @@ _EPSILONS = (1e-100, 1e100)
 
 
 def count(
-    graph: Graph,
+    graph: Any,
     what: str,
     *,
     epsilon: float,
@@ -75,6 +75,7 @@ def count(
 ) -> Release:
     """Release a count of a graph under edge privacy.
 
+    ``graph``: a `Graph`, or anything that `Graph.of` takes, such as a networkx graph or the path of a file.
     ``what``: edges, triangles, k_stars (with ``k`` >= 2), k_triangles (``k`` = 2 unless given) or degree_histogram.
     ``mechanism``: for edges discrete_laplace; for triangles, k_stars and k_triangles ladder, zhang_ladder,
     student_t, cauchy, laplace, lln, global (and levels for k_triangles); for degree_histogram cumulative or bins.
@@ -86,12 +87,13 @@ def count(
     **Guarantee**: the release states it, for one edge added or removed between existing nodes; the number of nodes is
     public. **Requires**: at least two nodes; every keyword is chosen without looking at the graph.
     """
+    graph = Graph.of(graph)
     kind, question = _asked(graph, what, epsilon, delta, mechanism, k, step, beta, max_degree, non_negative)
     return kind.release(graph, question)
 
 
 def count_law(
-    graph: Graph,
+    graph: Any,
     what: str,
     *,
     epsilon: float,
@@ -106,13 +108,15 @@ def count_law(
 
     One law on the multiples of the step, or for degree_histogram a list of independent ones.
     """
+    graph = Graph.of(graph)
     kind, question = _asked(graph, what, epsilon, delta, mechanism, k, step, beta, max_degree, False)
     return kind.law(graph, question)
 
 
-def local_sensitivity_profile(graph: Graph, what: str, *, k: int | None = None) -> Profile:
+def local_sensitivity_profile(graph: Any, what: str, *, k: int | None = None) -> Profile:
     """How much one further edge can move a count, t edges away from this graph; confidential."""
     kind = COUNTS[choice("what", what, tuple(COUNTS))]
+    graph = Graph.of(graph)
     _check_nodes(graph)
     return kind.profile(graph, _checked_k(kind, k))
 
@@ -165,8 +169,6 @@ def _asked(
 
 
 def _check_nodes(graph: Graph) -> None:
-    if not isinstance(graph, Graph):
-        raise ParameterError(f"graph must be a Graph, got {type(graph).__name__}; Graph.of converts others")
     if graph.nodes < 2:
         raise ParameterError(f"a count needs a graph of at least 2 nodes, got {graph.nodes}")
 
