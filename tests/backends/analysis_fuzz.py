@@ -22,11 +22,11 @@ from sqlglot import exp
 
 import sordino
 from sordino.core import EngineError, ParameterError, UnsupportedError
+from sordino.sql.aggregates import LARGEST_ANSWER, BoundedSum
 from sordino.sql.analysis import ANALYSES, Reader, plans
 from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.answering.measured import measure_all
 from sordino.sql.answering.plan import Options
-from sordino.sql.contribution import LARGEST_ANSWER, steps
 from sordino.sql.policy import Policy
 from sordino.sql.reading.groups import table_node
 from sordino.sql.reading.read import read_statement
@@ -298,14 +298,16 @@ def removals(snapshot, question, table):
     aliases = [o.alias for o in question.occurrences if o.table == table]
     numbers = [exp.column("id", table=alias, quoted=True) for alias in aliases]
     sources = [table_node(o.table, o.alias) for o in question.occurrences]
-    conditions = list(question.conditions)
+    conditions = [*question.conditions, *question.measure.conditions()]
     row = numbers[0]
     if len(aliases) > 1:
         sources.append(table_node(table, "sordino_row"))
         row = exp.column("id", table="sordino_row", quoted=True)
         conditions.append(exp.In(this=row.copy(), expressions=numbers))
     wide = exp.DataType.build("DECIMAL(38, 0)")
-    total = exp.Sum(this=exp.cast(steps(question.measure), wide))
+    measure = question.measure
+    added = measure.steps() if isinstance(measure, BoundedSum) else exp.Literal.number(1)
+    total = exp.Sum(this=exp.cast(added, wide))
     query = exp.select(exp.alias_(exp.cast(total, exp.DataType.Type.VARCHAR), "n")).from_(sources[0])
     for source in sources[1:]:
         query = query.join(source, join_type="cross")

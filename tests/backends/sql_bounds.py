@@ -9,8 +9,9 @@ import pyarrow as pa
 from sqlglot import exp, parse_one
 
 from sordino.engines import connect
+from sordino.sql.aggregates import BoundedSum, RowCount
 from sordino.sql.analysis import plan
-from sordino.sql.question import JoinQuestion, Measure, Occurrence
+from sordino.sql.question import JoinQuestion, Occurrence
 
 EVERY = ("patterns", "residual", "elastic")
 
@@ -60,10 +61,10 @@ def question(tables, conditions, *, measure=None, public=()):
         for alias, table in (pair.split() for pair in tables)
     )
     parsed: tuple[exp.Expr, ...] = tuple(parse_one(text) for text in conditions)
-    return JoinQuestion(occurrences, parsed, measure or Measure("count"))
+    return JoinQuestion(occurrences, parsed, measure or RowCount())
 
 
-PAID = Measure("sum", parse_one("v.paid * 2"), Fraction(-5), Fraction(20), Fraction(1, 4))
+PAID = BoundedSum(parse_one("v.paid * 2"), Fraction(-5), Fraction(20), Fraction(1, 4))
 QUESTIONS = {
     "two tables": question(["p people", "v visits"], ["p.id = v.person", "p.born > 3 OR v.paid IS NULL"]),
     "a chain and a sum": question(

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sordino.core import EngineError
 from sordino.engines import connect
-from sordino.sql.contribution import size
+from sordino.sql.aggregates import BoundedSum
 
 from ..unit.sql.writer import Columns
 from .analysis_fuzz import AnalysisFuzz
@@ -136,13 +136,15 @@ def test_whole_questions_are_refused_or_measured_and_dominate(analyses):
 
 
 def test_the_absolute_value_of_the_least_integer_is_found(fuzz, analyses, monkeypatch):
+    size = BoundedSum.size
+
     def size_of_the_raw_value(measure):
         if not (measure.whole and measure.step == 1):
             return size(measure)
         limits = [exp.Literal.number(measure.reach)]
         return exp.Least(this=exp.Abs(this=measure.value.copy()), expressions=limits)
 
-    monkeypatch.setattr("sordino.sql.analysis.counting.size", size_of_the_raw_value)
+    monkeypatch.setattr(BoundedSum, "size", size_of_the_raw_value)
     with pytest.raises(pytest.fail.Exception, match=r"(?i)overflow on abs"):
         analyses.sums(1, policies=2)
     with pytest.raises(pytest.fail.Exception, match=r"(?i)overflow on abs"):

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from sqlglot import exp, parse_one
 
-from sordino.sql.question import JoinQuestion, Measure, Occurrence
+from sordino.sql.aggregates import BoundedSum, RowCount
+from sordino.sql.question import JoinQuestion, Occurrence
 from tests.oracles.joins import JoinQuery, Sum, conjuncts, predicate_sql
 
 
@@ -23,10 +24,10 @@ def question_of(query: JoinQuery) -> JoinQuestion:
     if isinstance(query.aggregate, Sum):
         a = query.aggregate
         text = " + ".join([*(f"({f}) * {c.alias}.{c.name}" for f, c in a.terms), f"({a.constant})"])
-        measure = Measure("sum", parse_one(text), Fraction(a.low), Fraction(a.high))
+        measure = BoundedSum(parse_one(text), Fraction(a.low), Fraction(a.high))
         parts = conjuncts(query.where)
     else:
-        measure = Measure("count")
+        measure = RowCount()
         parts = conjuncts(query.condition)
     conditions: tuple[exp.Expr, ...] = tuple(parse_one(predicate_sql(part)) for part in parts)
     return JoinQuestion(occurrences, conditions, measure)

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from sqlglot import exp
 
 from sordino.core import ParameterError
 from sordino.engines import ColumnType
+from sordino.sql.aggregates import Aggregate, Measure
 from sordino.sql.expressions.decimals import Digits
 
 
@@ -42,37 +43,11 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What one joined row adds: 1, or a number that is NULL (adds nothing) or within public bounds.
-
-    ``value``: an expression over qualified columns, None for COUNT(*); a count with a value, COUNT(value), occurs
-    in a `Statement` only and has become a condition in its questions. For a sum, a row adds the whole number
-    ⌊clip(value, low, high)/step + ½⌋ of steps, so the answer is a whole number of ``step`` and the same on every
-    engine. ``low`` and ``high`` are whole multiples of ``step``. ``whole``: the value is in the engine's integers,
-    not in doubles. ``text``: as it was asked.
-    """
-
-    kind: Literal["count", "sum"]
-    value: exp.Expr | None = None
-    low: Fraction = Fraction(0)
-    high: Fraction = Fraction(1)
-    step: Fraction = Fraction(1)
-    whole: bool = False
-    text: str = field(default="", compare=False)
-
-    @property
-    def reach(self) -> int:
-        """The most steps that one joined row can add or take away: 1 for a count."""
-        return 1 if self.kind == "count" else int(max(abs(self.low), abs(self.high)) / self.step)
-
-
-@dataclass(frozen=True, slots=True)
 class JoinQuestion:
-    """COUNT or SUM of ``measure`` over all combinations of rows for which every condition is TRUE.
+    """``measure`` over all combinations of rows for which every condition is TRUE.
 
     Conditions are the conjuncts of WHERE and ON; their columns are qualified by the aliases of ``occurrences``,
-    and every function in them is deterministic and cannot raise. COUNT(col) has become COUNT(*) with the condition
-    col IS NOT NULL.
+    and every function in them is deterministic and cannot raise.
     """
 
     occurrences: tuple[Occurrence, ...]
@@ -103,10 +78,10 @@ class GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the answer: a group key (``key`` its place), or an aggregate made of one or two measures."""
+    """A column of the answer: a group key (``key`` its place), or an aggregate made of some measures."""
 
     name: str
-    kind: Literal["key", "count", "sum", "avg"]
+    aggregate: Aggregate | None = None
     key: int | None = None
     measures: tuple[int, ...] = ()
 
@@ -159,16 +134,7 @@ class Statement:
             for key, value in zip(self.keys, group, strict=True)
             for column in (key.column, *key.equals)
         ]
-        asked = self.measures[measure]
-        if asked.kind == "count" and asked.value is not None:
-            conditions.append(is_there(asked.value))
-            asked = replace(asked, value=None)
-        return replace(self.join, measure=asked).restricted(*conditions)
-
-
-def is_there(value: exp.Expr) -> exp.Expr:
-    """The condition that COUNT(value) counts by: engines disagree with themselves on values made of NULLs."""
-    return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
+        return replace(self.join, measure=self.measures[measure]).restricted(*conditions)
 
 
 def equals(column: exp.Expr, value: Any) -> exp.Expr:

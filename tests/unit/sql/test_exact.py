@@ -9,10 +9,9 @@ import pytest
 from sqlglot import exp
 
 from sordino.engines import connect
+from sordino.sql.aggregates import BoundedSum
 from sordino.sql.answering.exact import exact_answer, exact_answers
-from sordino.sql.contribution import steps
 from sordino.sql.policy import Policy
-from sordino.sql.question import Measure
 from sordino.sql.reading.read import read_statement, with_public_keys
 
 POLICY = Policy.load(
@@ -97,8 +96,8 @@ def test_public_values_that_an_engine_may_confuse_do_not_partition():
 def test_steps_of_a_row_never_leave_their_reach(step):
     low, high = -3 * step, 7 * step
     for value in (low, high, 0, -1e300, 1e300, float(high) * (1 + 1e-15), float(low) * (1 - 1e-15)):
-        measure = Measure("sum", exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE"), low, high, step)
-        found = duckdb.sql(f"SELECT {steps(measure).sql(dialect='duckdb')}").fetchall()[0][0]
+        measure = BoundedSum(exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE"), low, high, step)
+        found = duckdb.sql(f"SELECT {measure.steps().sql(dialect='duckdb')}").fetchall()[0][0]
         assert -3 <= found <= 7
         exact = Fraction(float(min(max(value, low), high))) / step
         assert abs(found - exact) <= Fraction(1, 2) + Fraction(1, 10**9)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from sqlglot import exp
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table
+from sordino.sql.aggregates.count import COUNT
+from sordino.sql.analysis.closure import normal_form
+from sordino.sql.analysis.formula import not_null
 from sordino.sql.answering.exact import answer_query
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
@@ -107,17 +111,17 @@ def test_a_public_table_has_no_weight_and_a_private_one_its_own():
 # --- aggregates
 
 
-def test_count_of_a_column_becomes_a_condition_of_its_question():
+def test_count_of_a_column_becomes_a_condition_of_its_analysis():
     statement = read("SELECT COUNT(*), COUNT(amount), COUNT(1) FROM orders")
     assert [output.measures for output in statement.outputs] == [(0,), (1,), (0,)]
-    question = statement.question((), 1)
-    assert question.measure.value is None
-    assert [condition.sql() for condition in question.conditions] == ['NOT ("orders"."amount") IS NULL']
+    form = normal_form(statement.question((), 1))
+    assert form.measure.varies is None
+    assert list(form.parts) == [not_null(exp.column("amount", table="orders", quoted=True))]
 
 
 def test_an_average_is_a_sum_and_a_count_and_shares_what_is_asked_twice():
     statement = read("SELECT AVG(items) AS mean, SUM(items), COUNT(items) FROM orders")
-    assert [(o.name, o.kind, o.measures) for o in statement.outputs] == [
+    assert [(o.name, o.aggregate.name, o.measures) for o in statement.outputs] == [
         ("mean", "avg", (0, 1)),
         ("sum", "sum", (0,)),
         ("count", "count", (1,)),
@@ -180,9 +184,9 @@ def test_groups_come_from_the_declared_domain_and_partition_one_table():
     statement = read("SELECT region AS place, COUNT(*) FROM orders GROUP BY region")
     assert statement.groups() == [("EU",), ("US",)]
     assert statement.partitions
-    assert [(output.name, output.kind) for output in statement.outputs] == [
-        ("place", "key"),
-        ("count", "count"),
+    assert [(output.name, output.key, output.aggregate) for output in statement.outputs] == [
+        ("place", 0, None),
+        ("count", None, COUNT),
     ]
     question = statement.question(("EU",), 0)
     assert [condition.sql() for condition in question.conditions] == ['"orders"."region" = \'EU\'']

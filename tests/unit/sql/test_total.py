@@ -9,7 +9,7 @@ import pytest
 
 import sordino as sd
 from sordino.core import UnsupportedError
-from sordino.sql.contribution import LARGEST_CHANGE
+from sordino.sql.aggregates import LARGEST_CHANGE
 
 POLICY = {
     "version": 1,

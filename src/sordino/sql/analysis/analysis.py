@@ -15,6 +15,7 @@ from sordino.core import Distance, ParameterError, UnsupportedError
 from sordino.core.parameters import positive, whole
 from sordino.engines import Snapshot
 from sordino.sensitivity import SmoothBound
+from sordino.sql.aggregates import LARGEST_CHANGE
 from sordino.sql.analysis.closure import NormalForm, normal_form
 from sordino.sql.analysis.counting import Counted
 from sordino.sql.analysis.elastic import elastic
@@ -22,7 +23,6 @@ from sordino.sql.analysis.patterns import patterns
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.residual import residual
 from sordino.sql.analysis.steps import Steps, steps_to_follow
-from sordino.sql.contribution import LARGEST_CHANGE
 from sordino.sql.question import JoinQuestion
 
 MOST_OCCURRENCES = 8

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sordino.core import ParameterError
 from sordino.engines import ColumnType
+from sordino.sql.aggregates import Measure
 from sordino.sql.analysis.formula import (
     FALSE,
     ROW,
@@ -22,11 +23,10 @@ from sordino.sql.analysis.formula import (
     equals_constant,
     formula,
     is_present,
-    not_null,
     number_of,
 )
 from sordino.sql.expressions.decimals import comparable, digits_written
-from sordino.sql.question import JoinQuestion, Measure, Occurrence
+from sordino.sql.question import JoinQuestion, Occurrence
 
 # Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats
 # (−0.0, NaN) and timestamps (time zones) are not here; their equalities stay ordinary conditions.
@@ -182,13 +182,12 @@ class NormalForm:
 
 
 def normal_form(question: JoinQuestion) -> NormalForm:
-    """Close the equalities among the conjuncts; what is summed is not NULL."""
-    conditions, measure = list(question.conditions), question.measure
-    if measure.kind == "sum" and measure.value is not None:
-        conditions.append(not_null(measure.value).expression)
+    """Close the equalities among the conjuncts and the conditions under which a joined row counts."""
+    measure = question.measure
+    conditions = (*question.conditions, *measure.conditions())
     kinds = {Cell(o.alias, name): kind for o in question.occurrences for name, kind in o.columns.items()}
-    if measure.value is not None:
-        measure = replace(measure, value=_named(measure.value, kinds))
+    if measure.varies is not None:
+        measure = measure.with_value(_named(measure.varies, kinds))
     whole = all_of(formula(_named(condition, kinds)) for condition in conditions)
     found = [(part, _closable(part, kinds)) for part in whole.conjuncts()]
     decimals = _decimals_fit(question.occurrences, [equals for _, equals in found if equals is not None])

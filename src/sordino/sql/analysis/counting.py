@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 
 from sqlglot import exp
 
+from sordino.sql.aggregates import LARGEST_CHANGE, SMALL_REACH, Measure
 from sordino.sql.analysis.closure import NormalForm
 from sordino.sql.analysis.formula import Cell, Formula, cell_of, cells_of, column_of
-from sordino.sql.contribution import LARGEST_CHANGE, SMALL_REACH, size
-from sordino.sql.question import Measure
 
 _WIDE = exp.DataType.build("DECIMAL(38, 0)")
 _MOST_PERMUTED = 3
@@ -74,8 +73,8 @@ class Flat:
         """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
         between = [part for part in self.conditions if len({cell.alias for cell in part.cells}) != 1]
         used = frozenset(self.keys).union(*(part.cells for part in between))
-        if self.measure is not None and self.measure.value is not None:
-            used |= cells_of(self.measure.value)
+        if self.measure is not None and self.measure.varies is not None:
+            used |= cells_of(self.measure.varies)
         weights: list[exp.Expr] = []
         select = exp.select()
         kept = list(between)
@@ -138,8 +137,8 @@ def size_of_position(form: NormalForm, position: int, classes: Sequence[int]) ->
 
 def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
     """Whether what is summed is computed from the rows at these positions; a constant is of no rows."""
-    value = form.measure.value
-    if form.measure.kind == "count" or value is None:
+    value = form.measure.varies
+    if value is None:
         return False
     aliases = {cell.alias for cell in cells_of(value)}
     return bool(aliases) and aliases <= form.aliases(positions)
@@ -261,13 +260,13 @@ def _in_order(condition: Formula) -> tuple[Formula, ...]:
 
 
 def _renamed(measure: Measure | None, names: dict[str, str]) -> Measure | None:
-    if measure is None or measure.value is None:
+    if measure is None or measure.varies is None:
         return measure
-    holder = exp.Paren(this=measure.value.copy())
+    holder = exp.Paren(this=measure.varies.copy())
     for column in list(holder.find_all(exp.Column)):
         cell = cell_of(column)
         column.replace(column_of(Cell(names.get(cell.alias, cell.alias), cell.name)))
-    return replace(measure, value=holder.this)
+    return measure.with_value(holder.this)
 
 
 def table_of(table: str, alias: str) -> exp.Table:
@@ -330,7 +329,7 @@ def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
     """
     if measure is None and not weights:
         return exp.Count(this=exp.Star())
-    factors = [*weights] if measure is None else [*weights, size(measure)]
+    factors = [*weights] if measure is None else [*weights, measure.size()]
     if not weights and measure is not None and measure.reach <= SMALL_REACH:
         return _or_zero(exp.Sum(this=factors[0]))
     product: exp.Expr = exp.cast(factors[0], _WIDE)

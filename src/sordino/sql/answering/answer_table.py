@@ -7,6 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from sordino.sql.aggregates import Part
 from sordino.sql.answering.cell_noise import Drawn
 from sordino.sql.answering.plan import AnswerPlan, Group
 from sordino.sql.question import Output
@@ -34,7 +35,7 @@ def answer_error(plan: AnswerPlan, cells: Cells) -> float | None:
         _radius(plan, output, group, cells)
         for output in plan.statement.outputs
         for group in plan.statement.groups()
-        if output.kind != "key"
+        if output.aggregate is not None
     ]
     known = [radius for radius in radii if radius is not None]
     return max(known) if len(known) == len(radii) else None
@@ -54,8 +55,8 @@ def exact_cells(exact: Mapping[tuple[Group, int], int]) -> dict[tuple[Group, int
 def _row(plan: AnswerPlan, group: Group, cells: Cells) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for output in plan.statement.outputs:
-        if output.kind == "key":
-            row[output.name] = plain(group[output.key or 0])
+        if output.key is not None:
+            row[output.name] = plain(group[output.key])
             continue
         row[output.name] = _number(plan, output, group, cells)
         if plan.options.error_share:
@@ -64,24 +65,26 @@ def _row(plan: AnswerPlan, group: Group, cells: Cells) -> dict[str, Any]:
 
 
 def _number(plan: AnswerPlan, output: Output, group: Group, cells: Cells) -> int | float | None:
-    measures = plan.statement.measures
-    numbers = [cells[group, index].steps * measures[index].step for index in output.measures]
-    first = measures[output.measures[0]]
-    if output.kind == "avg":
-        total, count = numbers
-        return None if count <= 0 else float(min(max(total / count, first.low), first.high))
-    value = numbers[0]
-    if plan.options.non_negative and (first.kind == "count" or first.low >= 0):
-        value = max(value, Fraction(0))
-    return int(value) if first.step.denominator == 1 else float(value)
+    return None if output.aggregate is None else output.aggregate.combine(_parts(plan, output, group, cells))
 
 
 def _radius(plan: AnswerPlan, output: Output, group: Group, cells: Cells) -> float | None:
-    if output.kind == "avg":
+    if output.aggregate is None or output.aggregate.radius is None:
         return None
-    index = output.measures[0]
-    radius = cells[group, index].radius
-    return None if radius is None else radius * float(plan.statement.measures[index].step)
+    return output.aggregate.radius(_parts(plan, output, group, cells))
+
+
+def _parts(plan: AnswerPlan, output: Output, group: Group, cells: Cells) -> list[Part]:
+    """What was released for a column of the answer; a number that cannot be negative is moved to 0 if asked."""
+    parts = []
+    for index in output.measures:
+        measure, cell = plan.statement.measures[index], cells[group, index]
+        number = cell.steps * measure.step
+        if plan.options.non_negative and measure.low >= 0:
+            number = max(number, Fraction(0))
+        radius = None if cell.radius is None else Fraction(cell.radius) * measure.step
+        parts.append(Part(measure, number, radius))
+    return parts
 
 
 def plain(value: Any) -> Any:

@@ -8,16 +8,14 @@ from typing import Any
 from sqlglot import exp
 
 from sordino.engines import Snapshot
-from sordino.sql.contribution import LARGEST_ANSWER, SMALL_REACH, steps, whole_number
+from sordino.sql.aggregates.measure import whole_number
 from sordino.sql.expressions.value import case
 from sordino.sql.question import (
     GroupKey,
     JoinQuestion,
-    Measure,
     Occurrence,
     Statement,
     equals,
-    is_there,
     literal,
 )
 from sordino.sql.reading.groups import table_node
@@ -25,7 +23,7 @@ from sordino.sql.reading.groups import table_node
 
 def answer_query(question: JoinQuestion) -> exp.Select:
     """SELECT of the exact answer in steps, as one integer named ``answer``."""
-    total = _total(question.measure)
+    total = question.measure.total()
     return _joined([exp.alias_(total, "answer", quoted=True)], question.occurrences, question.conditions)
 
 
@@ -47,7 +45,7 @@ def grouped_query(statement: Statement) -> exp.Select:
     ]
     columns = [exp.alias_(place, f"key_{i}", quoted=True) for i, place in enumerate(places)]
     columns += [
-        exp.alias_(_total(measure), f"measure_{i}", quoted=True)
+        exp.alias_(measure.total(), f"measure_{i}", quoted=True)
         for i, measure in enumerate(statement.measures)
     ]
     known = [_among(key) for key in statement.keys]
@@ -64,25 +62,6 @@ def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, .
         group = tuple(key.values[place] for key, place in zip(statement.keys, row[:depth], strict=True))
         answers[group] = tuple(int(number) for number in row[depth:])
     return answers
-
-
-def _total(measure: Measure) -> exp.Expr:
-    if measure.kind == "count":
-        counted: exp.Expr = exp.Star()
-        if measure.value is not None:
-            counted = case((is_there(measure.value), whole_number(1)))
-        return exp.Count(this=counted, big_int=True)
-    contribution, kind = steps(measure), exp.DataType.build("BIGINT")
-    if measure.reach > SMALL_REACH:
-        # Engines whose sums of integers have 64 bits would raise; decimals hold 38 digits.
-        kind = exp.DataType.build("DECIMAL(38, 0)")
-        contribution = exp.cast(contribution, kind)
-    total = exp.Coalesce(this=exp.Sum(this=contribution), expressions=[exp.cast(whole_number(0), kind)])
-    return case(
-        (exp.GT(this=total.copy(), expression=whole_number(LARGEST_ANSWER)), whole_number(LARGEST_ANSWER)),
-        (exp.LT(this=total.copy(), expression=whole_number(-LARGEST_ANSWER)), whole_number(-LARGEST_ANSWER)),
-        default=exp.cast(total, exp.DataType.Type.BIGINT),
-    )
 
 
 def _among(key: GroupKey) -> exp.Expr:

@@ -142,11 +142,8 @@ def plan_with(
     groups = statement.groups()
     if not groups:
         raise ParameterError("GROUP BY has no groups: the domain of its key is empty")
-    if options.error_share and any(output.kind == "avg" for output in statement.outputs):
-        raise UnsupportedError(
-            "error_share with AVG is not supported: a quotient of two noisy numbers has no such radius; ask for SUM "
-            "and COUNT with error_share"
-        )
+    if options.error_share:
+        _refuse_without_radius(statement)
     weights = {occurrence.table: Fraction(occurrence.weight or 1) for occurrence in private}
     constant = len(statement.join.occurrences) == 1
     shares = len(statement.measures) * (1 if statement.partitions else len(groups))
@@ -163,6 +160,15 @@ def plan_with(
         theorem = f"{theorem}; {composition(statement)}"
     guarantee = Guarantee(Loss(epsilon=_written(options.epsilon), delta=_written(spent)), distance, theorem)
     return AnswerPlan(statement, options, noises, readings, shares, guarantee)
+
+
+def _refuse_without_radius(statement: Statement) -> None:
+    for output in statement.outputs:
+        if output.aggregate is not None and output.aggregate.radius is None:
+            raise UnsupportedError(
+                f"error_share with {output.aggregate.name.upper()} is not supported: what is calculated from several "
+                "noisy numbers has no such radius; ask for SUM and COUNT with error_share"
+            )
 
 
 def composition(statement: Statement) -> str:

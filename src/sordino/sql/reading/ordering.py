@@ -28,7 +28,7 @@ def read_order(
             names.text.refuse(item, _TAKES, keyword="ORDER")
         only(names.text, item, ("this", "desc", "nulls_first"), _TAKES)
         key, output = _meant(item.this, select, scope, names, keys)
-        if output is not None and outputs[output].kind == "key":
+        if output is not None and outputs[output].key is not None:
             key, output = outputs[output].key, None
         found.append(Order(key, output, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(found)

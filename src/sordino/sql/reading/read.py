@@ -4,35 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from sqlglot import exp
 
 from sordino.core import SordinoError, UnsupportedError
 from sordino.engines import Table
-from sordino.sql.expressions import Expressions
-from sordino.sql.expressions.value import Range, as_double
+from sordino.sql.aggregates import RowCount
 from sordino.sql.policy import Policy
-from sordino.sql.question import GroupKey, JoinQuestion, Measure, Output, Statement
+from sordino.sql.question import GroupKey, JoinQuestion, Statement
 from sordino.sql.reading.groups import check_number, group_key, partition, with_public_keys
 from sordino.sql.reading.names import Names, Scope, check_clauses
 from sordino.sql.reading.ordering import read_order
+from sordino.sql.reading.select_list import read_outputs
 from sordino.sql.reading.syntax import parsed, quietly
 from sordino.sql.text import Text, only
 
-# A row's contribution in steps stays exact in doubles, with room for the half that rounding adds.
-MOST_STEPS = 2**50
 _CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_", "order")
-_ASK = "ask COUNT(*), COUNT(x), SUM(x) or AVG(x) and calculate with the released numbers"
-_QUANTILES = "`sordino quantile` or sordino.quantile"
-# Aggregates that exist elsewhere, or that people expect, and what to ask in their place.
-_OTHER_AGGREGATES: tuple[tuple[tuple[type[exp.Expr], ...], str], ...] = (
-    ((exp.Min, exp.Max),
-     "the least and the greatest value are those of one row, which noise cannot hide; "
-     f"ask for a low or high quantile with {_QUANTILES}, or count the rows beyond a limit with COUNT(*) and WHERE"),
-    ((exp.Median, exp.Quantile, exp.ApproxQuantile, exp.PercentileCont, exp.PercentileDisc, exp.WithinGroup),
-     f"medians and quantiles are not asked in SQL; use {_QUANTILES} on the column"),
-)  # fmt: skip
 
 
 def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table], dialect: str) -> Statement:
@@ -72,17 +59,14 @@ def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Ta
     names = Names(text, policy, catalogue)
     scope = names.read_sources(root, {})
     keys = _keys(root, scope, names, policy)
-    measures: dict[Measure, int] = {}
-    outputs = [_output(node, names.expressions(scope), keys, measures, text) for node in root.expressions]
-    if not measures:
-        text.refuse("SELECT", f"no aggregate is asked; {_ASK}", keyword="SELECT", at=root.expressions[0])
-    join = JoinQuestion(tuple(names.occurrences), tuple(names.conditions), Measure("count"))
+    outputs, measures = read_outputs(root.expressions, names.expressions(scope), keys)
+    join = JoinQuestion(tuple(names.occurrences), tuple(names.conditions), RowCount())
     return Statement(
         text=text.text,
         join=join,
-        measures=tuple(measures),
+        measures=measures,
         keys=tuple(keys),
-        outputs=_named(outputs),
+        outputs=outputs,
         order=read_order(root, scope, names, keys, outputs),
         partitions=partition(join.occurrences, join.conditions, tuple(keys)),
     )
@@ -135,125 +119,6 @@ def _grouped(node: exp.Expr, select: exp.Select, scope: Scope, names: Names) -> 
             node, "groups are columns with a declared domain, or columns of a public table", keyword="GROUP"
         )
     return node
-
-
-# --- SELECT
-
-
-def _output(
-    node: exp.Expr, expressions: Expressions, keys: list[GroupKey], measures: dict[Measure, int], text: Text
-) -> Output:
-    name = node.alias if isinstance(node, exp.Alias) else ""
-    inner = node.unalias()
-    while isinstance(inner, exp.Paren):
-        inner = inner.this
-    if isinstance(inner, exp.Count):
-        return Output(name or "count", "count", measures=(_count(inner, expressions, measures, text),))
-    if isinstance(inner, exp.Sum):
-        return Output(name or "sum", "sum", measures=(_sum(inner, expressions, measures, text),))
-    if isinstance(inner, exp.Avg):
-        total = _sum(inner, expressions, measures, text)
-        value = list(measures)[total].value
-        rows = _place(Measure("count", value, text=f"COUNT({inner.this.sql()})"), measures)
-        return Output(name or "avg", "avg", measures=(total, rows))
-    if isinstance(inner, exp.Star) or (isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)):
-        text.refuse(inner, f"rows are never shown; {_ASK}", keyword="SELECT")
-    if isinstance(inner, exp.Column):
-        column = expressions.value(inner)
-        for place, key in enumerate(keys):
-            if key.column == column.expression:
-                return Output(name or inner.name, "key", key=place)
-        text.refuse(inner, "a column outside an aggregate must be in GROUP BY")
-    if inner.find(exp.Window) is not None:
-        text.refuse(
-            inner, "windows are not answered; group by a column with a declared domain", keyword="OVER"
-        )
-    if isinstance(inner, exp.Filter):
-        text.refuse(inner, "write COUNT(CASE WHEN condition THEN 1 END) or SUM(CASE WHEN condition THEN x END)",
-                    keyword="FILTER")  # fmt: skip
-    if inner.find(exp.Select) is not None:
-        text.refuse(inner, "sub-queries stand in FROM only; ask each number by itself")
-    for kinds, instead in _OTHER_AGGREGATES:
-        if inner.find(*kinds) is not None or _is_quantile(inner, kinds):
-            text.refuse(inner, instead)
-    text.refuse(inner, f"each column of the answer is one aggregate; {_ASK}")
-
-
-def _is_quantile(node: exp.Expr, kinds: tuple[type[exp.Expr], ...]) -> bool:
-    """Whether it is a quantile that the parser has no node for."""
-    said = node.name.upper() if isinstance(node, exp.Anonymous) else ""
-    return exp.Median in kinds and said.startswith(("QUANTILE", "PERCENTILE", "MEDIAN", "APPROX_PERCENTILE"))
-
-
-def _argument(node: exp.Count | exp.Sum | exp.Avg, text: Text) -> exp.Expr:
-    only(text, node, ("this", "big_int"), f"{type(node).__name__.upper()} takes one expression")
-    if node.this is None or node.this == "":
-        text.refuse(node, f"{type(node).__name__.upper()} takes one expression")
-    inner: exp.Expr = node.this
-    if isinstance(inner, exp.Distinct):
-        text.refuse(node, "distinct values cannot be counted; group by a column with a declared domain and count rows",
-                    keyword="DISTINCT")  # fmt: skip
-    return inner
-
-
-def _count(node: exp.Count, expressions: Expressions, measures: dict[Measure, int], text: Text) -> int:
-    inner = _argument(node, text)
-    if isinstance(inner, exp.Star):
-        only(text, inner, (), "write COUNT(*)")
-        return _place(Measure("count", text="COUNT(*)"), measures)
-    value = expressions.value(inner)
-    if value.kind == "null":
-        text.wrong(node, "COUNT(NULL) is always 0; write COUNT(*)")
-    counted = None if value.constant is not None else value.expression
-    return _place(Measure("count", counted, text=f"COUNT({inner.sql()})"), measures)
-
-
-def _sum(node: exp.Sum | exp.Avg, expressions: Expressions, measures: dict[Measure, int], text: Text) -> int:
-    inner = _argument(node, text)
-    value = expressions.number(inner)
-    if value.kind == "null":
-        text.wrong(node, "the sum of NULL is always NULL; sum a column")
-    low, high, step = _lattice(node, value.range, text)
-    # Whole numbers stay in the engine's integers; the rest are doubles, as in all arithmetic here.
-    number = value if value.kind == "integer" else as_double(value)
-    whole = value.kind == "integer"
-    return _place(Measure("sum", number.expression, low, high, step, whole, f"SUM({inner.sql()})"), measures)
-
-
-def _lattice(node: exp.Expr, known: Range, text: Text) -> tuple[Fraction, Fraction, Fraction]:
-    if known.low is None or known.high is None or known.step is None:
-        fields = ", ".join(known.missing)
-        declare = (
-            f"declare {fields} in the policy" if fields else "use + - *, CASE, COALESCE over bounded columns"
-        )
-        clip = "" if known.step is None else ", or clip: SUM(LEAST(GREATEST(x, 0), 100))"
-        lacks = "bounds" if known.low is None or known.high is None else "granularity"
-        text.wrong(node, f"a sum needs public {lacks}: {declare}{clip}")
-    step = known.step or Fraction(1)
-    low, high = (known.low // step) * step, -((-known.high) // step) * step
-    if low == high == 0:
-        text.wrong(node, "this sum is always 0")
-    if max(abs(low), abs(high)) / step > MOST_STEPS or max(step.numerator, step.denominator) > MOST_STEPS:
-        text.wrong(node, f"one row may add up to {max(abs(low), abs(high))} in steps of {step}: that is more than 2^50 "
-                   "steps; declare narrower bounds or a coarser granularity")  # fmt: skip
-    return low, high, step
-
-
-def _place(measure: Measure, measures: dict[Measure, int]) -> int:
-    """Its place among the measures; one that is asked twice is measured once."""
-    return measures.setdefault(measure, len(measures))
-
-
-def _named(outputs: list[Output]) -> tuple[Output, ...]:
-    taken: set[str] = set()
-    result = []
-    for output in outputs:
-        name, number = output.name, 2
-        while name.casefold() in taken:
-            name, number = f"{output.name}_{number}", number + 1
-        taken.add(name.casefold())
-        result.append(replace(output, name=name))
-    return tuple(result)
 
 
 __all__ = ["read_statement", "with_public_keys"]

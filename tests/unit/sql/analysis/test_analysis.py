@@ -7,8 +7,9 @@ from sqlglot import parse_one
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import connect
+from sordino.sql.aggregates import BoundedSum, RowCount
 from sordino.sql.analysis import analyse, plan
-from sordino.sql.question import JoinQuestion, Measure, Occurrence
+from sordino.sql.question import JoinQuestion, Occurrence
 
 
 def question(tables, *conditions, weight=1, measure=None, kinds=None):
@@ -16,7 +17,7 @@ def question(tables, *conditions, weight=1, measure=None, kinds=None):
         Occurrence(alias, table, Fraction(weight), kinds or {"a": "integer", "b": "integer"})
         for alias, table in (pair.split() for pair in tables)
     )
-    return JoinQuestion(occurrences, tuple(map(parse_one, conditions)), measure or Measure("count"))
+    return JoinQuestion(occurrences, tuple(map(parse_one, conditions)), measure or RowCount())
 
 
 TWO = question(["x r", "y s"], "x.a = y.a")
@@ -49,7 +50,7 @@ def test_weights_divide_what_a_row_changes(engine):
 
 
 def test_a_sum_counts_the_size_of_what_is_summed(engine):
-    measure = Measure("sum", parse_one("y.b"), Fraction(0), Fraction(25), Fraction(1, 2))
+    measure = BoundedSum(parse_one("y.b"), Fraction(0), Fraction(25), Fraction(1, 2))
     analysis = analyse(question(["x r", "y s"], "x.a = y.a", measure=measure), engine, beta=5.0)
     # Key 1 meets 10 and 20; a row of s meets two rows of r and may add 25 twice.
     assert analysis.per_table["r"]["patterns"][0] == 60
@@ -131,7 +132,7 @@ def test_which_analyses_run_depends_on_the_tables_in_from_alone():
             Occurrence(f"t{place}", table, Fraction(1), {"a": "integer"})
             for place, table in enumerate(tables)
         )
-        return JoinQuestion(places, (), Measure("count"))
+        return JoinQuestion(places, (), RowCount())
 
     assert default_analyses(question("r", "s")) == ("patterns",)
     assert default_analyses(question("r", "r")) == ("patterns", "residual", "elastic")
