@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sordino.cli.exit_codes import FAILED_CLAIM
 from sordino.cli.output import Step, console, plain_table, print_json, progress
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from sordino.audit.zoo import Verdict
-
-_FAILED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def audit(
     else:
         _print_table(rows)
     if not passed:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(FAILED_CLAIM)
 
 
 Report = Callable[[int, int], None]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.core import EngineError
+from sordino.core.json_form import json_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,18 +36,8 @@ def owners_words() -> Iterator[None]:
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """One document on standard output; infinities become the text "inf", which JSON has no number for."""
-    print(json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return str(content)
-    return content
+    """One document on standard output (`core/json_form.py`)."""
+    print(json_text(content))
 
 
 def console() -> Console:

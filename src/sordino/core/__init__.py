@@ -16,6 +16,7 @@ from sordino.core.errors import (
 )
 from sordino.core.guarantee import Guarantee
 from sordino.core.loss import Loss
+from sordino.core.place import Place
 from sordino.core.release import Release
 from sordino.core.secret import Secret
 
@@ -29,6 +30,7 @@ __all__ = [
     "Loss",
     "MissingExtraError",
     "ParameterError",
+    "Place",
     "PrivateDataError",
     "ProofError",
     "Release",

@@ -1,23 +1,28 @@
 """The one tree of errors.
 
-    SordinoError
-    ├── ParameterError       an argument is outside what is accepted (no data involved); also a ValueError
-    │   └── CalibrationError     the budget cannot pay for this noise or bound at all
-    ├── PrivateDataError     the owner's data breaks what was declared; the message shows no values; also a ValueError
-    ├── UnsupportedError     a sound answer to this exists only for something else, which the message names
-    ├── EngineError          a database cannot be reached or cannot answer; its own words are a Secret in `details`
-    ├── BudgetError          a budget does not allow what was asked, or none was granted
-    │   └── SuspendedError       a question failed after it was paid for: the account is closed until its owner acts
-    ├── LedgerError          the ledger's file cannot be read or written, or does not fit what was asked of it
-    ├── ProofError           a proof was asked that would prove nothing (no pairs, mass ≠ 1, …)
-    └── MissingExtraError    an optional package is not installed; also an ImportError
+    SordinoError             error
+    ├── ParameterError       parameter      an argument is outside what is accepted, no data involved; a ValueError
+    │   └── CalibrationError     calibration    the budget cannot pay for this noise or bound at all
+    ├── PrivateDataError     private_data   the owner's data breaks what was declared; no values shown; a ValueError
+    ├── UnsupportedError     unsupported    a sound answer exists only to something else, which the message names
+    ├── EngineError          engine         a database cannot be reached or cannot answer; its own words are a Secret
+    ├── BudgetError          budget         a budget does not allow what was asked, or none was granted
+    │   └── SuspendedError       suspended      a question failed after it was paid for: closed until the owner acts
+    ├── LedgerError          ledger         the ledger's file cannot be read or written, or does not fit what was asked
+    ├── ProofError           proof          a proof was asked that would prove nothing (no pairs, mass ≠ 1, …)
+    └── MissingExtraError    missing_extra  an optional package is not installed; an ImportError
+
+Beside each stands its code, which programs read: it stays when a message is worded better. An error about a query or a
+policy also has a `Place`. `json_form.error_form` writes all three for every front door.
 
 A message says what was given, what is wrong and what would be accepted.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from sordino.core.place import Place
 
 if TYPE_CHECKING:
     from sordino.core.secret import Secret
@@ -26,50 +31,81 @@ if TYPE_CHECKING:
 class SordinoError(Exception):
     """Base of every error that Sordino raises on purpose."""
 
+    code: ClassVar[str] = "error"
+    place: Place | None
+
+    def __init__(self, message: str = "", *, place: Place | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+    @classmethod
+    def at(cls, place: Place, problem: str) -> Self:
+        """An error whose message begins with its place."""
+        return cls(f"{place}: {problem}", place=place)
+
 
 class ParameterError(SordinoError, ValueError):
     """An argument is outside what is accepted."""
+
+    code = "parameter"
 
 
 class CalibrationError(ParameterError):
     """The budget cannot pay for this noise with this bound."""
 
+    code = "calibration"
+
 
 class PrivateDataError(SordinoError, ValueError):
     """The data breaks what the caller declared about it; never shows values."""
+
+    code = "private_data"
 
 
 class UnsupportedError(SordinoError):
     """What was asked has no sound implementation here."""
 
+    code = "unsupported"
+
 
 class EngineError(SordinoError):
     """A database could not be reached, read or asked; the engine's own text may hold rows, so it is a Secret."""
 
+    code = "engine"
     details: Secret[str]
 
-    def __init__(self, message: str, details: str = "") -> None:
+    def __init__(self, message: str = "", details: str = "", *, place: Place | None = None) -> None:
         from sordino.core.secret import Secret  # Secret itself needs the tree above
 
-        super().__init__(message)
+        super().__init__(message, place=place)
         self.details = Secret(details)
 
 
 class BudgetError(SordinoError):
     """A budget does not allow it; tells only what is left of the asker's own account."""
 
+    code = "budget"
+
 
 class SuspendedError(BudgetError):
     """The account is suspended: one fixed sentence, whatever the cause, since a cause may depend on rows."""
+
+    code = "suspended"
 
 
 class LedgerError(SordinoError):
     """The ledger cannot record what must be recorded before a release; nothing was released."""
 
+    code = "ledger"
+
 
 class ProofError(SordinoError):
     """A proof was asked for that would not prove anything."""
 
+    code = "proof"
+
 
 class MissingExtraError(SordinoError, ImportError):
     """An optional dependency is needed and not installed."""
+
+    code = "missing_extra"

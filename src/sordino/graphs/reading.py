@@ -93,7 +93,7 @@ def read_edges(
     separator = _separator(opening)
     if not guessed and separator in (",", ";"):
         raise ParameterError(
-            f"{name} is a CSV of names: say by header=True or header=False whether its first line is a header"
+            f"{name} is a CSV of names: say whether its first line is one of column names (header or no header)"
         )
     if separator and b'"' in content:
         return _quoted_names(name, content, header, separator, nodes)
@@ -178,7 +178,7 @@ def _check_names_are_declared(name: str, nodes: Any) -> None:
         listed_names(nodes)
     except ParameterError as error:
         raise PrivateDataError(
-            f"{name} is read as names: {error}; or say header=True if its first line names the columns"
+            f"{name} is read as names: {error}; or say that it has a header if its first line names the columns"
         ) from None
 
 

@@ -71,8 +71,8 @@ def top_k(
         graph = project(graph, limit)
     elif int(graph.degrees.max(initial=0)) > limit:
         raise PrivateDataError(
-            f"some node has more than max_degree = {limit} neighbours: declare a larger bound, or pass "
-            'excess="project" to drop edges beyond it (at three times the price)'
+            f"some node has more than max_degree = {limit} neighbours: declare a larger bound, or ask for "
+            "excess project, which drops edges beyond it (at three times the price)"
         )
     asked = exact("epsilon", epsilon)
     share = asked / price

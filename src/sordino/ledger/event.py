@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from sordino.core import Distance, ParameterError
 from sordino.core.parameters import as_written
+from sordino.ledger.amount_text import rounded_down, rounded_up
 
+_AMOUNTS = ("epsilon", "delta", "rho", "at_delta")
 Kind = Literal["grant", "declare", "redeclare", "reserve", "commit", "refund", "suspend", "resume"]
 
 
@@ -47,9 +50,14 @@ class Event:
     facts: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, without what this kind of event does not have."""
-        fields = ((name, getattr(self, name)) for name in self.__slots__)
-        return {name: value for name, value in fields if value is not None}
+        """Plain data for JSON, without what this kind of event does not have; a limit rounds down, a loss up."""
+        shown = rounded_down if self.kind == "grant" else rounded_up
+        content = {}
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None:
+                content[name] = float(shown(Fraction(value))) if name in _AMOUNTS else value
+        return content
 
 
 def question_key(question: str, *, version: str | None = None, **parameters: Any) -> str:

@@ -78,15 +78,15 @@ class Limit:
         return math.nextafter(epsilon, math.inf), _up(amount.delta + self.at_delta)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data for JSON; numbers as text of up to twelve digits."""
+        """Plain data for JSON."""
         content = amount_dict(self, self.amount, left=True)
-        return content if self.at_delta is None else content | {"at_delta": rounded_up(self.at_delta)}
+        return content if self.at_delta is None else content | {"at_delta": float(rounded_up(self.at_delta))}
 
 
 def amount_dict(limit: Limit, amount: Amount, *, left: bool = False) -> dict[str, object]:
-    """Plain data for JSON."""
+    """Plain data for JSON: the numbers that `Limit.shown` writes."""
     text = rounded_down if left else rounded_up
-    return {limit.measure: text(amount.loss), "delta": text(amount.delta)}
+    return {limit.measure: float(text(amount.loss)), "delta": float(text(amount.delta))}
 
 
 def _up(number: Fraction) -> float:

@@ -393,7 +393,7 @@ def _check_values(array: Floats, bound: float) -> None:
         raise ParameterError("a profile must not decrease with the number of changes")
     if (array > bound).any():
         raise ParameterError(
-            f"a profile must not exceed its bound {bound:g}: cap it with .capped(bound) or give the right bound"
+            f"a profile must not exceed its bound {bound:g}: give the right bound, or cap the profile at it"
         )
 
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from sqlglot import Dialect, TokenType, exp
 
-from sordino.core import ParameterError, UnsupportedError
+from sordino.core import ParameterError, Place, UnsupportedError
 
 _LONGEST_QUOTE = 80
 # So many words are longer than any quote; a clause that agrees so far is the one that is meant.
@@ -38,25 +38,23 @@ class Text:
         """Count the work: names that are written out again and again grow faster than the text."""
         self._work += nodes
         if self._work > MOST_WORK:
-            raise UnsupportedError(
-                f"{self.here()}the query is too large once all names are written out: ask something simpler"
+            raise UnsupportedError.at(
+                self.here(), "the query is too large once all names are written out: ask something simpler"
             )
 
     def refuse(
         self, node: exp.Expr | str, instead: str, *, keyword: str | None = None, at: exp.Expr | None = None
     ) -> NoReturn:
         """``node`` is not supported. ``keyword`` and ``at``, a node near by, help to find where it stands."""
-        raise UnsupportedError(
-            f"{self.place(node, keyword, at)}{self.quote(node)} is refused: {_cut(instead, _LONGEST_ADVICE)}"
-        )
+        advice = _cut(instead, _LONGEST_ADVICE)
+        raise UnsupportedError.at(self.place(node, keyword, at), f"{self.quote(node)} is refused: {advice}")
 
     def wrong(
         self, node: exp.Expr | str, problem: str, *, keyword: str | None = None, at: exp.Expr | None = None
     ) -> NoReturn:
         """``node`` is supported, but not like this."""
-        raise ParameterError(
-            f"{self.place(node, keyword, at)}{self.quote(node)}: {_cut(problem, _LONGEST_ADVICE)}"
-        )
+        found = _cut(problem, _LONGEST_ADVICE)
+        raise ParameterError.at(self.place(node, keyword, at), f"{self.quote(node)}: {found}")
 
     def quote(self, node: exp.Expr | str) -> str:
         """The clause as it was written if it is found, else as the parser writes it; cut to a readable length."""
@@ -64,8 +62,8 @@ class Text:
         text = self._rendered(node) if span is None else self.text[span[0] : span[1]]
         return _cut(" ".join(text.split()), _LONGEST_QUOTE)
 
-    def place(self, node: exp.Expr | str, keyword: str | None = None, at: exp.Expr | None = None) -> str:
-        """``line 1, column 8: `` of the clause, of its function or keyword, or of the first name inside it.
+    def place(self, node: exp.Expr | str, keyword: str | None = None, at: exp.Expr | None = None) -> Place:
+        """The place of the clause, of its function or keyword, or of the first name inside it.
 
         If nobody can tell: of the least that stands around it and has a place, at worst of the whole text.
         """
@@ -76,9 +74,9 @@ class Text:
             start, around = _first_place(around), around.parent
         if start is None:
             start = self._words[0].start if self._words else 0
-        return f"{place_of(self.text, start)}: "
+        return place_of(self.text, start)
 
-    def here(self) -> str:
+    def here(self) -> Place:
         """The place of what was looked at last."""
         return self.place("" if self.reading is None else self.reading)
 
@@ -142,10 +140,10 @@ class Text:
             return type(node).__name__.upper()
 
 
-def place_of(text: str, start: int) -> str:
-    """Line and column, both from one."""
+def place_of(text: str, start: int) -> Place:
+    """Line and column of a character."""
     before = text[:start]
-    return f"line {before.count(chr(10)) + 1}, column {start - before.rfind(chr(10))}"
+    return Place(before.count("\n") + 1, start - before.rfind("\n"))
 
 
 def only(text: Text, node: exp.Expr, allowed: tuple[str, ...], instead: str) -> None:

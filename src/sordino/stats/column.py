@@ -35,6 +35,6 @@ def bounded_column(
         return np.clip(column, low, high)
     if column.min() < low or column.max() > high:
         raise PrivateDataError(
-            f"some values lie outside the bounds ({low:g}, {high:g}): widen them or pass clip=True"
+            f"some values lie outside the bounds ({low:g}, {high:g}): widen them, or ask for clipping (clip)"
         )
     return column

@@ -101,7 +101,7 @@ class ScoreMechanism:
                 f"{self.name} has a sampler of its own: leave sampler= out, or choose a dampening"
             )
         if self.dampened and question.monotone:
-            raise ParameterError(f"monotone=True does not apply to {self.name}: its scores are not monotone")
+            raise ParameterError(f"monotone does not apply to {self.name}: its scores are not monotone")
         if question.changes is not None and self.name != "inverse_sensitivity":
             raise ParameterError("changes= belongs to mechanism='inverse_sensitivity'")
         sampler = SAMPLERS[question.sampler or self.sampler]

@@ -74,7 +74,7 @@ def question(
     counts = None if changes is None else _checked_changes(changes, len(values))
     if monotone and where.change == "replace":
         raise ParameterError(
-            "monotone=True holds for rows added or removed only: a replaced row raises one score and lowers another"
+            "monotone holds for rows added or removed only: a replaced row raises one score and lowers another"
         )
     return Question(
         values,

@@ -76,7 +76,7 @@ def sensitivity_on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.
     """⌈δ/h⌉ exactly."""
     steps = in_steps(values, step)
     if steps.max(initial=0.0) > _LARGEST_SENSITIVITY:
-        raise PrivateDataError("the profile is more than 2^40 steps of the scores' grid: give a larger step=")
+        raise PrivateDataError("the profile is more than 2^40 steps of the scores' grid: give a larger step")
     return steps.astype(np.int64)
 
 

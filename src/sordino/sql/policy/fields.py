@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from sordino.core import ParameterError
+from sordino.core import ParameterError, Place
 from sordino.core.parameters import as_written, choice
 from sordino.engines import ColumnType
 
@@ -52,8 +52,10 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False)
     for key_node, _ in node.value:
         if isinstance(key_node, yaml.ScalarNode):
             if key_node.value in seen:
-                line = key_node.start_mark.line + 1
-                raise ParameterError(f"policy line {line}: {key_node.value!r} is given twice")
+                place = _place(key_node.start_mark.line, key_node.start_mark.column)
+                raise ParameterError(
+                    f"policy line {place.line}: {key_node.value!r} is given twice", place=place
+                )
             seen.add(key_node.value)
     return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
 
@@ -82,24 +84,34 @@ def parsed(source: Mapping[str, Any] | str | Path) -> Any:
         return yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = "" if mark is None else _place(text, mark.line, mark.column)
+        place = None if mark is None else _place(mark.line, mark.column)
         raise ParameterError(
-            f"the policy is not YAML or JSON{where}: {error.problem or 'unreadable'}"
+            f"the policy is not YAML or JSON{_quoted(text, place)}: {error.problem or 'unreadable'}",
+            place=place,
         ) from None
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
-        where = _place(text, before.count("\n"), len(before) - before.rfind("\n") - 1)
-        raise ParameterError(f"the policy is not YAML or JSON{where}: {error.reason}") from None
+        place = _place(before.count("\n"), len(before) - before.rfind("\n") - 1)
+        raise ParameterError(
+            f"the policy is not YAML or JSON{_quoted(text, place)}: {error.reason}", place=place
+        ) from None
     except RecursionError:
         raise ParameterError("the policy is not YAML or JSON: it is nested too deeply") from None
 
 
-def _place(text: str, line: int, column: int) -> str:
+def _place(line: int, column: int) -> Place:
+    """The place of what YAML counts from zero."""
+    return Place(line + 1, column + 1)
+
+
+def _quoted(text: str, place: Place | None) -> str:
     """Where a policy is wrong, with the line itself: a policy holds no rows."""
+    if place is None or place.line is None:
+        return ""
     lines = text.split("\n")
-    shown = lines[line].strip() if line < len(lines) else ""
+    shown = lines[place.line - 1].strip() if place.line <= len(lines) else ""
     quoted = f" ({shown[:80]!r})" if shown else ""
-    return f" at line {line + 1}, column {column + 1}{quoted}"
+    return f" at {place}{quoted}"
 
 
 def _file_text(path: Path) -> str:

@@ -37,12 +37,12 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
         except SordinoError:
             raise
         except RecursionError:
-            raise UnsupportedError(
-                f"{shown.here()}the query is nested too deeply here: write it flatter"
+            raise UnsupportedError.at(
+                shown.here(), "the query is nested too deeply here: write it flatter"
             ) from None
         except Exception as error:  # a text that nobody foresaw; the cause tells our tests of the defect
-            raise UnsupportedError(
-                f"{shown.here()}the query is not understood here: write it simpler"
+            raise UnsupportedError.at(
+                shown.here(), "the query is not understood here: write it simpler"
             ) from error
 
 

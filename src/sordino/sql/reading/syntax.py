@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-from sordino.core import ParameterError, UnsupportedError
+from sordino.core import ParameterError, Place, UnsupportedError
 from sordino.sql.reading.words import FLATTER, check_spelling, check_words, deepest, shown
 from sordino.sql.text import Text, place_of
 
@@ -26,7 +26,7 @@ LONGEST_TEXT = 20_000
 _STEPS_PER_WORD, _LEAST_STEPS = 20, 2_000
 # So many opening signs are tried as the one that is never closed.
 _MOST_TRIALS = 20
-_EMPTY = "line 1, column 1: the query is empty: ask SELECT COUNT(*) FROM ..."
+_EMPTY = "the query is empty: ask SELECT COUNT(*) FROM ..."
 _CLEARER = "write ON behind every JOIN, and simpler types"
 _SHAPE = "a question is SELECT ... FROM ... JOIN ... ON ... WHERE ... GROUP BY ... ORDER BY ..."
 
@@ -83,19 +83,19 @@ def _tree(text: str, tokens: Sequence[Token], dialect: str) -> exp.Expr:
     except ParseError as error:
         _unreadable(text, tokens, error)
     except RecursionError:
-        raise UnsupportedError(f"{place_of(text, deepest(tokens).start)}: {FLATTER}") from None
+        raise UnsupportedError.at(place_of(text, deepest(tokens).start), FLATTER) from None
     except _AmbiguousError as error:
         where = place_of(text, error.stood)
-        raise UnsupportedError(
-            f"{where}: the query can be read in too many ways up to here: {_CLEARER}"
+        raise UnsupportedError.at(
+            where, f"the query can be read in too many ways up to here: {_CLEARER}"
         ) from None
     except Exception:  # the parser is not ours, and what it raises on odd texts is not always its own error
         stood = getattr(parser, "_curr", None) or getattr(parser, "_prev", None) or tokens[-1]
         where, word = place_of(text, stood.start), shown(text, stood)
-        raise ParameterError(f"{where}: the query cannot be read at {word!r}: {_SHAPE}") from None
+        raise ParameterError.at(where, f"the query cannot be read at {word!r}: {_SHAPE}") from None
     if len(statements) != 1:
         where = place_of(text, tokens[0].start)
-        raise UnsupportedError(f"{where}: several statements are refused: ask one SELECT at a time")
+        raise UnsupportedError.at(where, "several statements are refused: ask one SELECT at a time")
     return statements[0]
 
 
@@ -142,17 +142,17 @@ def _check_complete(text: Text, tree: exp.Expr) -> None:
 
 def _check_text(text: str) -> None:
     if not isinstance(text, str) or not text.strip():
-        raise ParameterError(_EMPTY)
+        raise ParameterError.at(Place(1, 1), _EMPTY)
     if len(text) > LONGEST_TEXT:
         where = place_of(text, LONGEST_TEXT)
-        raise ParameterError(f"{where}: the query is {len(text)} characters long: {LONGEST_TEXT} are read")
+        raise ParameterError.at(where, f"the query is {len(text)} characters long: {LONGEST_TEXT} are read")
     if not text.isascii():
         half = next((i for i, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
         if half is not None:
             where = place_of(text, half)
-            raise ParameterError(f"{where}: the query is not Unicode text: it holds half of a surrogate pair")
+            raise ParameterError.at(where, "the query is not Unicode text: it holds half of a surrogate pair")
     if "\0" in text:
-        raise ParameterError(f"{place_of(text, text.index(chr(0)))}: the query holds a zero character")
+        raise ParameterError.at(place_of(text, text.index(chr(0))), "the query holds a zero character")
 
 
 def _tokens(text: str, dialect: str) -> list[Token]:
@@ -166,18 +166,18 @@ def _tokens(text: str, dialect: str) -> list[Token]:
         start = _unclosed(text, dialect)
         if start is None:
             where = place_of(text, _readable(text, dialect))
-            raise ParameterError(f"{where}: the query cannot be read from here: check its quotes") from None
+            raise ParameterError.at(where, "the query cannot be read from here: check its quotes") from None
         sign = "/*" if text.startswith("/*", start) else text[start]
         what = "comment" if sign == "/*" else "quote"
-        raise ParameterError(
-            f"{place_of(text, start)}: the {what} that {sign} opens is never closed"
+        raise ParameterError.at(
+            place_of(text, start), f"the {what} that {sign} opens is never closed"
         ) from None
     while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
         tokens.pop()
     while tokens and tokens[0].token_type == TokenType.SEMICOLON:
         tokens.pop(0)
     if not tokens:
-        raise ParameterError(_EMPTY)
+        raise ParameterError.at(Place(1, 1), _EMPTY)
     return tokens
 
 
@@ -225,10 +225,10 @@ def _unreadable(text: str, tokens: Sequence[Token], error: ParseError) -> NoRetu
     said = str(detail.get("description") or "")
     expected = re.fullmatch(r"Expect(?:ed|ing) (.{1,40}?)( but got .*)?", said.partition("\n")[0])
     if expected is not None:
-        raise ParameterError(
-            f"{where}: the query cannot be read at {word!r}: expected is {expected[1]}"
+        raise ParameterError.at(
+            where, f"the query cannot be read at {word!r}: expected is {expected[1]}"
         ) from None
     if said.startswith("Required keyword"):
         missing = "expected is x BETWEEN low AND high" if "Between" in said else "a part is missing here"
-        raise ParameterError(f"{where}: the query cannot be read at {word!r}: {missing}") from None
-    raise ParameterError(f"{where}: the query cannot be read at {word!r}: {_SHAPE}") from None
+        raise ParameterError.at(where, f"the query cannot be read at {word!r}: {missing}") from None
+    raise ParameterError.at(where, f"the query cannot be read at {word!r}: {_SHAPE}") from None

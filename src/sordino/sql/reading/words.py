@@ -87,15 +87,15 @@ def _check_one_select(text: str, tokens: Sequence[Token]) -> None:
     for before, token in pairwise(tokens):
         if before.token_type == TokenType.SEMICOLON and token.token_type != TokenType.SEMICOLON:
             where = place_of(text, token.start)
-            raise UnsupportedError(f"{where}: several statements are refused: ask one SELECT at a time")
+            raise UnsupportedError.at(where, "several statements are refused: ask one SELECT at a time")
     first = next((token for token in tokens if token.token_type != TokenType.L_PAREN), tokens[0])
     if first.token_type in _BEGIN:
         return
     where, word = place_of(text, first.start), shown(text, first)
     meant = did_you_mean(word.upper(), ("SELECT", "WITH"))
     if meant and first.token_type == TokenType.VAR:
-        raise ParameterError(f"{where}: a question begins with SELECT, not with {word!r}: {meant}")
-    raise UnsupportedError(f"{where}: {word} is refused: questions only read: ask one SELECT")
+        raise ParameterError.at(where, f"a question begins with SELECT, not with {word!r}: {meant}")
+    raise UnsupportedError.at(where, f"{word} is refused: questions only read: ask one SELECT")
 
 
 def _check_followed(text: str, tokens: Sequence[Token]) -> None:
@@ -108,15 +108,16 @@ def _check_followed(text: str, tokens: Sequence[Token]) -> None:
             continue
         where, word = place_of(text, token.start), shown(text, token)
         if token.token_type == TokenType.FROM and after is not None and after.token_type == TokenType.SELECT:
-            raise ParameterError(
-                f"{place_of(text, after.start)}: after {word!r} a table is expected: write a sub-select in brackets, "
-                "and quote a table whose name is a keyword"
+            raise ParameterError.at(
+                place_of(text, after.start),
+                f"after {word!r} a table is expected: write a sub-select in brackets, "
+                "and quote a table whose name is a keyword",
             )
         if token.token_type == TokenType.GT and after is not None and after.token_type in _AFTER_TYPES:
             continue
         if after is None or after.token_type in _CLAUSES:
             got = "and the query ends" if after is None else f"not {shown(text, after)!r}"
-            raise ParameterError(f"{where}: after {word!r} {expected}, {got}")
+            raise ParameterError.at(where, f"after {word!r} {expected}, {got}")
 
 
 def _check_nesting(text: str, tokens: Sequence[Token]) -> None:
@@ -129,7 +130,7 @@ def _check_nesting(text: str, tokens: Sequence[Token]) -> None:
         subscripts += token.token_type == TokenType.L_BRACKET
         structures += token.token_type == TokenType.STRUCT
         if max(depth, subscripts) > MOST_BRACKETS or structures > MOST_STRUCTURES:
-            raise UnsupportedError(f"{place_of(text, token.start)}: {FLATTER}")
+            raise UnsupportedError.at(place_of(text, token.start), FLATTER)
 
 
 def deepest(tokens: Sequence[Token]) -> Token:
@@ -159,9 +160,9 @@ def _check_joins(text: str, tokens: Sequence[Token]) -> None:
             waiting.pop()
     for joins in waiting:
         if joins:
-            raise ParameterError(
-                f"{place_of(text, joins[-1].start)}: this JOIN has no condition: write JOIN ... ON or USING, or CROSS "
-                "JOIN for all pairs"
+            raise ParameterError.at(
+                place_of(text, joins[-1].start),
+                "this JOIN has no condition: write JOIN ... ON or USING, or CROSS JOIN for all pairs",
             )
 
 
@@ -176,7 +177,7 @@ def _check_cases(text: str, tokens: Sequence[Token]) -> None:
             waiting.pop()
     if waiting:
         where = place_of(text, waiting[-1].start)
-        raise ParameterError(f"{where}: this WHEN has no THEN: write CASE WHEN condition THEN value END")
+        raise ParameterError.at(where, "this WHEN has no THEN: write CASE WHEN condition THEN value END")
 
 
 def _check_brackets(text: str, tokens: Sequence[Token]) -> None:
@@ -184,19 +185,19 @@ def _check_brackets(text: str, tokens: Sequence[Token]) -> None:
     for before, token in pairwise(tokens):
         if token.token_type == TokenType.COMMA and before.token_type in (TokenType.COMMA, TokenType.L_PAREN):
             where, word = place_of(text, before.start), shown(text, before)
-            raise ParameterError(f"{where}: after {word!r} an item of the list is expected, not ','")
+            raise ParameterError.at(where, f"after {word!r} an item of the list is expected, not ','")
     opened: list[Token] = []
     for token in tokens:
         if token.token_type == TokenType.L_PAREN:
             opened.append(token)
         elif token.token_type == TokenType.R_PAREN:
             if not opened:
-                raise ParameterError(
-                    f"{place_of(text, token.start)}: this ) closes a bracket that is not open"
+                raise ParameterError.at(
+                    place_of(text, token.start), "this ) closes a bracket that is not open"
                 )
             opened.pop()
     if opened:
-        raise ParameterError(f"{place_of(text, opened[-1].start)}: this ( is never closed")
+        raise ParameterError.at(place_of(text, opened[-1].start), "this ( is never closed")
 
 
 def check_spelling(text: str, tokens: Sequence[Token], place: int) -> None:
@@ -207,8 +208,8 @@ def check_spelling(text: str, tokens: Sequence[Token], place: int) -> None:
             word = shown(text, tokens[i])
             meant = did_you_mean(word.upper(), _KEYWORDS)
             if meant:
-                raise ParameterError(
-                    f"{place_of(text, tokens[i].start)}: the query cannot be read at {word!r}: {meant}"
+                raise ParameterError.at(
+                    place_of(text, tokens[i].start), f"the query cannot be read at {word!r}: {meant}"
                 ) from None
 
 
