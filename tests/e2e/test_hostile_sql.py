@@ -10,7 +10,7 @@ import pytest
 from ..unit.sql.outcomes import texts
 from .test_cli_query import shop  # noqa: F401
 
-REFUSED = 2
+REFUSED = (2, 4)  # wrong, or not supported
 START = "SELECT COUNT(*) FROM orders WHERE "
 HOSTILE = [
     "",
@@ -56,7 +56,7 @@ def arguments(text):
 
 
 def check_refused(result):
-    assert result.code == REFUSED, result
+    assert result.code in REFUSED, result
     assert result.out == ""
     assert result.err.startswith("sordino: line ")
     assert result.err.count("\n") == 1
@@ -95,6 +95,6 @@ def test_a_process_of_its_own_ends_the_same_way(shop):  # noqa: F811
     for text in (b"\xff\xfe", START.encode() + b"@"):
         given = [*command, *(part.encode() for part in arguments("")[:-1]), text]
         result = subprocess.run(given, capture_output=True, check=False)
-        assert result.returncode == REFUSED
+        assert result.returncode in REFUSED
         assert b"Traceback" not in result.stderr
         assert result.stderr.startswith(b"sordino: line 1")

@@ -29,7 +29,7 @@ def test_grant_says_what_is_left(sordino, spent):
     done = sordino(*ANN, "--epsilon", 2)
     assert (done.code, done.out) == (0, "ann on shop: epsilon 1.7 left of epsilon 2\n")
     account = json.loads(sordino(*ANN, "--epsilon", 2, "--json").out)
-    assert account["left"] == {"epsilon": "1.7", "delta": "0"}
+    assert account["left"] == {"epsilon": 1.7, "delta": 0}
 
 
 def test_show_lists_limits_and_what_is_left(sordino, spent):
@@ -39,7 +39,7 @@ def test_show_lists_limits_and_what_is_left(sordino, spent):
         assert text in done.out
     accounts = json.loads(sordino("ledger", "show", "shop.ledger", "--json").out)["accounts"]
     assert [account["analyst"] for account in accounts] == [None, "ann", "bob"]
-    assert accounts[1]["spent"] == {"epsilon": "0.3", "delta": "0"}
+    assert accounts[1]["spent"] == {"epsilon": 0.3, "delta": 0}
     assert accounts[1]["distance"] == "one row added or removed"
     assert (
         len(
@@ -55,7 +55,7 @@ def test_show_lists_limits_and_what_is_left(sordino, spent):
     ("arguments", "message"),
     [
         (("show", "--dataset", "shp"), "no data set 'shp': did you mean 'shop'?"),
-        (("show", "--dataset", "web", "--json"), "no data set 'web': known: shop"),
+        (("show", "--dataset", "web"), "no data set 'web': known: shop"),
         (("history", "--dataset", "shp"), "did you mean 'shop'?"),
         (("history", "--analyst", "an"), "no analyst 'an': did you mean 'ann'?"),
         (("export", "--analyst", "eve"), "no analyst 'eve': known: ann, bob"),
@@ -176,7 +176,7 @@ def test_a_suspended_analyst_is_refused_at_the_command_line_until_the_owner_resu
     suspend()
     for more in ((), ("--reuse",)):
         done = sordino(*query, "-e", 0.1, *more)
-        assert (done.code, done.out) == (2, "")
+        assert (done.code, done.out) == (6, "")
         assert "this account is suspended until the owner of the data resumes it" in done.err
     assert sordino(*RESUME).code == 0
     assert sordino(*query, "-e", 0.1, "--reuse").code == 0
@@ -280,7 +280,8 @@ def test_acts_of_the_owner_name_what_is_there(sordino, spent, arguments, message
 def test_bad_input_is_one_line_and_writes_nothing(sordino, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     done = sordino(*arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    code = 8 if message in ("no such file", "is a directory") else 2
+    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1)
     assert message in done.err
     assert not list(tmp_path.iterdir())
 
@@ -296,7 +297,7 @@ def test_a_file_that_is_no_ledger_is_refused_and_left_alone(sordino, files):
     before = (files / "votes.csv").read_bytes()
     for command in (("show",), ("grant", "--dataset", "shop", "--cap", "-e", 1)):
         done = sordino("ledger", command[0], "votes.csv", *command[1:])
-        assert done.code == 2
+        assert done.code == 8
         assert "not a ledger" in done.err
     assert (files / "votes.csv").read_bytes() == before
 

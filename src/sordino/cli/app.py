@@ -12,7 +12,7 @@ from sordino.cli.audit import audit
 from sordino.cli.compare import compare
 from sordino.cli.count import count
 from sordino.cli.demo import demo
-from sordino.cli.exit_codes import DONE, exit_code_lines, exit_code_of
+from sordino.cli.exit_codes import DONE, INTERRUPTED, exit_code_lines, exit_code_of
 from sordino.cli.explain import explain
 from sordino.cli.ledger import ledger
 from sordino.cli.output import print_json
@@ -111,11 +111,13 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run one command; every error is one line on standard error that shows no data, and with --json a document too."""
     given = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in given
+    as_json = "--json" in given[: given.index("--")] if "--" in given else "--json" in given
     try:
         # Without standalone mode, errors arrive here and not as a box on the terminal.
         code = app(args=arguments, prog_name="sordino", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # some versions of typer say an interrupt so
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else DONE
     except SordinoError as error:
         return _failed(error_form(error), as_json)

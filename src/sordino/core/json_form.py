@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from fractions import Fraction
@@ -22,12 +23,15 @@ from typing import Any
 
 from sordino.core.errors import SordinoError
 
+# Halves of surrogate pairs: what an argument that is no text is read as, and no output can encode.
+_HALVES = re.compile("[\ud800-\udfff]")
 DEFECT = "defect"  # the code of an error that nobody raised on purpose
 
 
 def json_text(content: Mapping[str, Any]) -> str:
     """One document, by the rule for numbers."""
-    return json.dumps(plain_data(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain_data(content), indent=2, ensure_ascii=False, allow_nan=False)
+    return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def plain_data(value: Any) -> Any:

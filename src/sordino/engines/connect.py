@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from sordino.core import EngineError, ParameterError
+from sordino.core import ParameterError
 from sordino.core.parameters import did_you_mean
 from sordino.engines import duckdb as local
 from sordino.engines.engine import Engine
@@ -124,7 +124,7 @@ def _url(url: str, resources: Resources) -> Engine:
         # A misspelt scheme, not another database: those begin with other letters.
         alike = [name for name in ENGINES if name[:1] == scheme[:1].lower()]
         hint = did_you_mean(scheme.lower(), alike, before="; ")
-        raise EngineError(f"no engine for {scheme}:// URLs: {TARGETS}{hint}")
+        raise ParameterError(f"no engine for {scheme}:// URLs: {TARGETS}{hint}")
     return ENGINES[scheme](url, resources)
 
 
@@ -134,7 +134,7 @@ def _path(path: Path, types: Types | None, resources: Resources) -> Engine:
             raise ParameterError("types are for CSV files: a database has types of its own, leave them out")
         return local.open_file(path, memory_limit=resources.memory_limit, threads=resources.threads)
     if not path.exists() and not path.suffix:
-        raise EngineError(f"{path} does not exist: {TARGETS}")
+        raise ParameterError(f"{path} does not exist: {TARGETS}")
     return local.open_tables(
         path, types=types, memory_limit=resources.memory_limit, threads=resources.threads
     )

@@ -281,7 +281,7 @@ class DuckDBSnapshot:
 def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
     """A DuckDB database file, read-only."""
     if not path.is_file():
-        raise EngineError(
+        raise ParameterError(
             f"{path} is no file: duckdb:///shop.duckdb is /shop.duckdb, duckdb://shop.duckdb is in this folder"
         )
     return _locked(str(path), memory_limit=memory_limit, threads=threads)

@@ -45,17 +45,21 @@ class TableFile:
 def table_files(target: Path) -> list[TableFile]:
     """The one file, or the CSV and Parquet files directly in a folder; later files of the folder are not seen."""
     if not target.exists():
-        raise EngineError(f"{target} does not exist: give a folder of CSV or Parquet files, or one such file")
+        raise ParameterError(
+            f"{target} does not exist: give a folder of CSV or Parquet files, or one such file"
+        )
     if target.is_dir():
         paths = sorted(
             path for path in target.iterdir() if path.is_file() and path.suffix.lower() in SUFFIXES
         )
         if not paths:
-            raise EngineError(f"{target} holds no tables: it needs files that end in {', '.join(SUFFIXES)}")
+            raise ParameterError(
+                f"{target} holds no tables: it needs files that end in {', '.join(SUFFIXES)}"
+            )
     elif target.suffix.lower() in SUFFIXES:
         paths = [target]
     else:
-        raise EngineError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
+        raise ParameterError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
     files: dict[str, TableFile] = {}
     for path in paths:
         name = table_name(path)

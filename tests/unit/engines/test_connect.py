@@ -31,7 +31,7 @@ from sordino.engines import connect, double_literal
     ],
 )
 def test_an_unreachable_target_is_named(target, message):
-    with pytest.raises(EngineError, match=message) as refused:
+    with pytest.raises(ParameterError, match=message) as refused:
         connect(target)
     assert "hunter2" not in str(refused.value)
 
@@ -48,7 +48,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
         connect(path)
     assert "This is text" not in str(refused.value)
     (tmp_path / "notes.txt").write_text("a")
-    with pytest.raises(EngineError, match="is no table"):
+    with pytest.raises(ParameterError, match="is no table"):
         connect(tmp_path / "notes.txt")
 
 

@@ -304,7 +304,7 @@ def test_a_single_line_of_names_is_not_taken_for_a_header(tmp_path, nodes):
     """It may be an edge; the file has more than was declared, which is the data's fault and not a parameter's."""
     path = tmp_path / "edges.csv"
     path.write_text("ann bob\n")
-    with pytest.raises(PrivateDataError, match="say header=True if its first line names the columns"):
+    with pytest.raises(PrivateDataError, match="has a header if its first line names the columns"):
         Graph.read(path, nodes=nodes)
     with pytest.raises(ParameterError, match="node ids are"):
         Graph.read(path, nodes=nodes, ids="text")

@@ -290,7 +290,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_a_header_of_names_is_not_guessed(tmp_path):
-    with pytest.raises(ParameterError, match="header=True or header=False"):
+    with pytest.raises(ParameterError, match="header or no header"):
         Graph.read(write(tmp_path, "source,target\nann,bob\n"))
 
 

@@ -49,9 +49,10 @@ def test_text_rounds_losses_up_and_budgets_down(number, exponent):
     assert down <= amount <= up
     assert up - down <= amount / 10**11
     limit = Limit("epsilon", Amount(amount, Fraction(1, 3)))
-    shown = limit.to_dict()
-    assert Fraction(Decimal(shown["epsilon"])) <= amount
-    assert Fraction(Decimal(shown["delta"])) <= Fraction(1, 3)
+    if Fraction(1, 10**100) <= amount < 10**308:  # what a ledger's grid and a double can hold
+        written = json.loads(json.dumps(limit.to_dict()), parse_float=Decimal)
+        assert Fraction(written["epsilon"]) == down
+        assert Fraction(written["delta"]) <= Fraction(1, 3)
     assert f"epsilon {rounded_down(amount)}, delta 0.333333333333" == str(limit)
 
 
@@ -105,7 +106,7 @@ def test_sums_beyond_all_doubles_are_kept_exactly_and_stated_as_infinite():
         cap = ledger.set_cap("shop", Limit.of(epsilon=1))
         assert cap.spent.loss == 3 * 10**308
         assert cap.to_dict()["loss_so_far"]["epsilon"] == math.inf
-        assert cap.to_dict()["spent"]["epsilon"] == "3e+308"
+        assert cap.to_dict()["spent"]["epsilon"] == math.inf
 
 
 @given(st.floats(1e-90, 1e300), st.floats(min_value=5e-324, max_value=1 - 2**-53))

@@ -77,7 +77,7 @@ def test_nulls_are_refused_without_showing_anything(values):
         ({"values": []}, sd.ParameterError, "at least one record"),
         ({"values": ["a", "b"]}, sd.ParameterError, "must be numbers"),
         ({"values": [[1.0], [2.0]]}, sd.ParameterError, "one-dimensional"),
-        ({"values": [1.0, 77.0]}, sd.PrivateDataError, "clip=True"),
+        ({"values": [1.0, 77.0]}, sd.PrivateDataError, r"ask for clipping \(clip\)"),
         ({"distance": sd.flip_edge()}, sd.ParameterError, "replaced, or added"),
         (
             {"distance": sd.add_remove_row(), "mechanism": "winner"},
