@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib.image as image
 import numpy as np
 
-from sordino.cli.showcase.plots import figures
+from sordino.demo.plots import figures
 
 TARGET = Path(__file__).parents[1] / "docs" / "img" / "demo.png"
 

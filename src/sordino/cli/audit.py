@@ -80,7 +80,7 @@ def _within(step: Step, index: int, count: int, name: str) -> Report:
 
 def _tasks(*, zoo: bool, quick: bool) -> Iterator[tuple[str, Task]]:
     from sordino.audit.zoo import Specimen, specimens
-    from sordino.cli.proofs import Check, ProfileClaim, checks
+    from sordino.testing.claims import Check, ProfileClaim, checks
 
     def proved(check: Check | ProfileClaim) -> Task:
         return lambda report: _row(

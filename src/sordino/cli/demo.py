@@ -14,7 +14,7 @@ from sordino.core.parameters import positive
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sordino.cli.showcase.questions import Answer
+    from sordino.demo.questions import Answer
 
 _WORK = 8  # seven questions and the report
 
@@ -47,7 +47,7 @@ def demo(
     positive("epsilon", epsilon)
     if not no_report and (output.is_dir() or not output.resolve().parent.is_dir()):
         raise ParameterError(f"--output must be a file in a directory that exists, got {output}")
-    from sordino.cli.showcase.questions import answers
+    from sordino.demo.questions import answers
 
     found: list[Answer] = []
     with progress("demo") as step:
@@ -56,7 +56,7 @@ def demo(
             found.append(answer)
             step(len(found), _WORK, answer.question)
         if not no_report:
-            from sordino.cli.showcase.report import html_report
+            from sordino.demo.report import html_report
 
             _write(output, html_report(found, epsilon))
     if as_json:
@@ -98,6 +98,8 @@ def _write(path: Path, content: str) -> None:
 
 
 def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
+    from sordino.demo.questions import text_of
+
     table = plain_table(f"Private answers, ε = {epsilon:g} each")
     table.add_column("", justify="right")
     table.add_column("question")
@@ -111,8 +113,8 @@ def _print(found: list[Answer], epsilon: float, report: Path | None) -> None:
         table.add_row(
             str(number),
             answer.question,
-            answer.answer,
-            answer.exact,
+            text_of(answer.answer),
+            text_of(answer.exact),
             answer.shown(answer.error),
             answer.shown(answer.baseline_error),
             f"[{colour}]{answer.verdict}[/{colour}]",

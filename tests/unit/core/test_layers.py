@@ -25,7 +25,18 @@ ALLOWED = {
     "learn": {"core", "sampling", "sensitivity", "engines", "mechanisms"},
     "sql": {"core", "sampling", "sensitivity", "engines", "mechanisms"},
     "curator": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "sql"},
-    "testing": {"core", "ledger", "sampling", "sensitivity", "engines", "mechanisms", "audit", "stats"},
+    "testing": {
+        "core",
+        "ledger",
+        "sampling",
+        "sensitivity",
+        "engines",
+        "mechanisms",
+        "audit",
+        "stats",
+        "graphs",
+    },
+    "demo": {"core", "sampling", "sensitivity", "engines", "mechanisms", "stats", "graphs", "curator"},
     "cli": {
         "core",
         "ledger",
@@ -40,6 +51,7 @@ ALLOWED = {
         "sql",
         "curator",
         "testing",
+        "demo",
     },
 }
 OPTIONAL = {"psycopg", "pyspark", "sklearn", "networkx", "z3", "fastapi", "mpyc", "opendp"}

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sordino.cli.showcase.graph import SmallGraph
+from sordino.graphs import Graph
 
 _GOLDEN = (5**0.5 - 1) / 2  # multiples of it, modulo 1, fill the unit interval evenly
 
@@ -46,27 +46,25 @@ def bills(count: int = 300) -> NDArray[np.float64]:
     return np.asarray(np.round(values), dtype=np.float64)
 
 
-def social_graph() -> tuple[SmallGraph, str]:
+def social_graph() -> tuple[Graph, str]:
     """The characters of Les Misérables if networkx is there, a graph with hubs of our own otherwise; and what it is."""
     try:
         import networkx
     except ImportError:
         graph = _graph_with_hubs(60)
-        return graph, f"a graph of {len(graph.names)} nodes with hubs, made by a fixed recipe"
-    meetings = networkx.les_miserables_graph()
-    matrix = networkx.to_numpy_array(meetings, weight=None).astype(np.int64)
-    names = tuple(map(str, meetings.nodes))
-    return SmallGraph(names, matrix), f"{len(names)} characters of Les Misérables who meet (Knuth 1993)"
+        return graph, f"a graph of {graph.nodes} nodes with hubs, made by a fixed recipe"
+    graph = Graph.of(networkx.les_miserables_graph())
+    return graph, f"{graph.nodes} characters of Les Misérables who meet (Knuth 1993)"
 
 
-def _graph_with_hubs(nodes: int) -> SmallGraph:
+def _graph_with_hubs(nodes: int) -> Graph:
     """Node i joins three earlier ones, mostly early ones."""
-    matrix = np.zeros((nodes, nodes), dtype=np.int64)
-    for node in range(1, nodes):
-        for root, power in ((2**0.5, 1.6), (3**0.5, 2.5), (5**0.5, 3.5)):
-            other = int(node * ((node * root) % 1) ** power)
-            matrix[node, other] = matrix[other, node] = 1
-    return SmallGraph(tuple(f"node {node}" for node in range(nodes)), matrix)
+    edges = [
+        (node, int(node * ((node * root) % 1) ** power))
+        for node in range(1, nodes)
+        for root, power in ((2**0.5, 1.6), (3**0.5, 2.5), (5**0.5, 3.5))
+    ]
+    return Graph.from_edges(edges, labels=[f"node {node}" for node in range(nodes)])
 
 
 CITIES = ("Rome", "Oslo", "Lima")

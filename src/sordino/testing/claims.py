@@ -1,4 +1,4 @@
-"""The shipped mechanisms on small universes: what `sordino audit` proves."""
+"""Claims: the shipped mechanisms on small universes, which `sordino audit` proves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import numpy as np
 import sordino as sd
 from sordino.audit import LogLaw, ProfileCheck, Proof, check_profile, prove
 from sordino.audit.zoo.universes import Counts, add_or_remove, counts_of, counts_up_to, replace_one
-from sordino.cli.showcase.graph import SmallGraph
+from sordino.graphs import Graph, local_sensitivity_profile, triangles_per_node
+from sordino.graphs.metrics import EgoBetweenness
 from sordino.mechanisms.selection import stated_law
 from sordino.stats import order_statistic_bound
 
 _EPSILON = 1.0
 _DELTA = 0.01
+_CENTRALITY = EgoBetweenness()
+_BY_DEGREE = EgoBetweenness(by_codegree=False)
 
 Progress = Callable[[int, int], None]
 Law = Callable[[Any], Any]
@@ -152,22 +155,22 @@ class _Graphs:
             lambda graph: ((*graph[:e], 1 - graph[e], *graph[e + 1 :]) for e in range(count)),
         )
 
-    def graph(self, present: Record) -> SmallGraph:
-        matrix = np.zeros((self.nodes, self.nodes), dtype=np.int64)
-        for (one, two), there in zip(self.edges, present, strict=True):
-            matrix[one, two] = matrix[two, one] = there
-        return SmallGraph(tuple(map(str, range(self.nodes))), matrix)
+    def graph(self, present: Record) -> Graph:
+        edges = [edge for edge, there in zip(self.edges, present, strict=True) if there]
+        return Graph.from_edges(np.array(edges, dtype=np.int64).reshape(-1, 2), nodes=self.nodes)
+
+    def scores(self, present: Record) -> Any:
+        return _CENTRALITY.scores(self.graph(present))
+
+    def profile(self, present: Record) -> sd.Profile:
+        return _CENTRALITY.profile(self.graph(present), self.nodes - 1)
 
     def central(self, **options: Any) -> Law:
-        """Scores are ego betweenness with the element profile by degree."""
+        """Scores are ego betweenness with its element profile."""
 
         def law(present: Record) -> LogLaw:
-            graph = self.graph(present)
-            given: dict[str, Any] = {
-                "profile": graph.ego_betweenness_profile(),
-                "epsilon": _EPSILON,
-            } | options
-            return _selection_law(graph.ego_betweenness(), **given)
+            given: dict[str, Any] = {"profile": self.profile(present), "epsilon": _EPSILON} | options
+            return _selection_law(self.scores(present), **given)
 
         return law
 
@@ -182,15 +185,22 @@ def _graphs(nodes: int) -> Iterator[Check | ProfileClaim]:
     yield ProfileClaim(
         "profile of ego betweenness",
         universe,
-        lambda present: small.graph(present).ego_betweenness_profile(),
-        lambda present: small.graph(present).ego_betweenness(),
+        small.profile,
+        small.scores,
+        horizon=nodes,
+    )
+    yield ProfileClaim(
+        "profile of ego betweenness by degree",
+        universe,
+        lambda present: _BY_DEGREE.profile(small.graph(present), nodes - 1),
+        small.scores,
         horizon=nodes,
     )
     yield ProfileClaim(
         "profile of the triangle count",
         universe,
-        lambda present: small.graph(present).triangles_profile(),
-        lambda present: small.graph(present).triangles(),
+        lambda present: local_sensitivity_profile(small.graph(present), "triangles"),
+        lambda present: int(triangles_per_node(small.graph(present)).sum()) // 3,
         horizon=nodes,
     )
     for sampler in ("exponential", "permute_and_flip"):

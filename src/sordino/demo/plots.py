@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sordino as sd
-from sordino.cli.showcase import data
-from sordino.cli.showcase.graph import SmallGraph
-from sordino.cli.showcase.questions import by_degree_error, exact_quantile, quantile_error
+from sordino.demo import data
+from sordino.demo.questions import (
+    by_degree_error,
+    central_scores,
+    exact_quantile,
+    quantile_error,
+    triangles,
+)
+from sordino.graphs import Graph
 
 Draw = Callable[[Any, "Palette"], None]
 
@@ -182,8 +188,8 @@ def _clamped_error(pay: NDArray[np.float64], bound: Any, noise: str, epsilon: fl
     return float(inside @ errors) + below * (exact - low) + above * (high - exact)
 
 
-def _central_errors(axes: Any, colours: Palette, graph: SmallGraph) -> None:
-    scores, profile = graph.ego_betweenness(), graph.ego_betweenness_profile()
+def _central_errors(axes: Any, colours: Palette, graph: Graph) -> None:
+    scores, profile = central_scores(graph)
 
     def errors(mechanism: str) -> list[float]:
         return [
@@ -204,9 +210,9 @@ def _central_errors(axes: Any, colours: Palette, graph: SmallGraph) -> None:
     axes.legend(loc="lower left", fontsize=9.5)
 
 
-def _profile(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:
-    profile = graph.triangles_profile()
-    steps = np.arange(len(graph.names))
+def _profile(axes: Any, colours: Palette, graph: Graph, epsilon: float) -> None:
+    _, profile = triangles(graph)
+    steps = np.arange(graph.nodes)
     delta = np.array([profile.at(int(t)) for t in steps])
     from sordino.mechanisms.noise import StudentTNoise
 
@@ -224,8 +230,8 @@ def _profile(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> 
     axes.legend(loc="upper left", fontsize=9.5)
 
 
-def _law(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:
-    scores, profile = graph.ego_betweenness(), graph.ego_betweenness_profile()
+def _law(axes: Any, colours: Palette, graph: Graph, epsilon: float) -> None:
+    scores, profile = central_scores(graph)
     best = np.argsort(-scores, kind="stable")[:_NODES_SHOWN]
     places = np.arange(len(best))
     for offset, mechanism, colour, name in (
@@ -234,7 +240,7 @@ def _law(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None
     ):
         law = sd.selection_law(scores, profile=profile, epsilon=epsilon, mechanism=mechanism)
         axes.barh(places + offset, law[best], height=0.38, color=colour, label=name)
-    axes.set_yticks(places, [f"{graph.names[i]} ({scores[i]:.0f})" for i in best])
+    axes.set_yticks(places, [f"{graph.label_of(int(i))} ({scores[i]:.0f})" for i in best])
     axes.invert_yaxis()
     axes.grid(False, axis="y")
     axes.xaxis.set_major_formatter(_percent)
@@ -269,8 +275,8 @@ def _percent(value: float, _: Any) -> str:
     return f"{100 * value:.3g} %"
 
 
-def _noise(axes: Any, colours: Palette, graph: SmallGraph, epsilon: float) -> None:
-    exact, profile = graph.triangles(), graph.triangles_profile()
+def _noise(axes: Any, colours: Palette, graph: Graph, epsilon: float) -> None:
+    exact, profile = triangles(graph)
     plain: Any = sd.noise_law(exact, profile.bound, epsilon=epsilon, noise="laplace", step=1)
     smooth: Any = sd.noise_law(exact, profile, epsilon=epsilon, noise="student_t", step=1)
     reach = math.ceil(2.5 * float(plain.scale))

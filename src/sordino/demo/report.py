@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from html import escape
 
 import sordino
-from sordino.cli.showcase.plots import Figure, figures
-from sordino.cli.showcase.questions import Answer
+from sordino.demo.plots import Figure, figures
+from sordino.demo.questions import Answer, text_of
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1f2430; --soft: #5b6472; --page: #fbfbf9; --card: #ffffff; --line: #e1e4ea;
@@ -102,8 +102,8 @@ def _row(answer: Answer) -> str:
     return (
         f"<tr><td>{escape(answer.question)}{sql}"
         f'<span class="how">{escape(answer.data)}</span></td>'
-        f'<td class="number answer">{escape(answer.answer)}</td>'
-        f'<td class="number">{escape(answer.exact)}</td>'
+        f'<td class="number answer">{escape(text_of(answer.answer))}</td>'
+        f'<td class="number">{escape(text_of(answer.exact))}</td>'
         f'<td class="number">{answer.shown(answer.error)}<span class="how">{escape(answer.mechanism)}</span>'
         f'<span class="how">({escape(answer.measure)})</span></td>'
         f'<td class="number">{answer.shown(answer.baseline_error)}'

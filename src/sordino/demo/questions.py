@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sordino as sd
-from sordino.cli.showcase import data
-from sordino.cli.showcase.graph import SmallGraph
+from sordino.demo import data
+from sordino.graphs import Graph, local_sensitivity_profile, triangles_per_node
+from sordino.graphs.metrics import EgoBetweenness
 
 _TIE = 0.02  # errors within 2 % of one another are called the same
 
@@ -26,8 +27,8 @@ class Answer:
 
     question: str
     data: str
-    answer: str
-    exact: str
+    answer: int | float | str
+    exact: int | float | str
     measure: str
     error: float
     baseline_error: float
@@ -77,6 +78,11 @@ class Answer:
         }
 
 
+def text_of(value: int | float | str) -> str:
+    """An answer as a person reads it: thousands apart, no digits behind the point."""
+    return value if isinstance(value, str) else f"{value:,.0f}"
+
+
 def rounded(value: float) -> str:
     """Three digits, thousands apart, no exponent for ordinary sizes."""
     if value == 0 or not 1e-3 <= abs(value) < 1e9:
@@ -123,8 +129,8 @@ def _join(epsilon: float) -> Answer:
     return Answer(
         question="SQL: how many items were ordered from Rome?",
         data=f"a join of {rows}, made by a fixed recipe",
-        answer=f"{release.value:,}",
-        exact=f"{ours['exact']:,}",
+        answer=int(release.value),
+        exact=ours["exact"],
         measure="95 % noise radius",
         error=ours["numbers"][0]["error"]["95%"],
         baseline_error=theirs["numbers"][0]["error"]["95%"],
@@ -143,8 +149,8 @@ def _salary(pay: NDArray[np.float64], q: float, name: str, epsilon: float) -> An
     return Answer(
         question=f"What is {name}?",
         data=f"{len(pay):,} salaries, made by a fixed recipe",
-        answer=f"{release.value:,.0f}",
-        exact=f"{exact_quantile(pay, q):,.0f}",
+        answer=float(release.value),
+        exact=exact_quantile(pay, q),
         measure="expected error",
         error=quantile_error(pay, q, epsilon, release.mechanism),
         baseline_error=quantile_error(pay, q, epsilon, "exponential"),
@@ -188,15 +194,15 @@ def _record(epsilon: float) -> Answer:
     )
 
 
-def _central_node(graph: SmallGraph, source: str, epsilon: float) -> Answer:
-    scores, profile = graph.ego_betweenness(), graph.ego_betweenness_profile()
+def _central_node(graph: Graph, source: str, epsilon: float) -> Answer:
+    scores, profile = central_scores(graph)
     release = sd.select(scores, profile=profile, epsilon=epsilon)
     degree_error = by_degree_error(graph, epsilon)
     return Answer(
         question="Who is the most central?",
         data=source,
-        answer=graph.names[int(release.value)],
-        exact=graph.names[int(scores.argmax())],
+        answer=str(graph.label_of(int(release.value))),
+        exact=str(graph.label_of(int(scores.argmax()))),
         measure="expected loss of ego betweenness",
         error=sd.expected_error(scores, profile=profile, epsilon=epsilon),
         baseline_error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism="exponential"),
@@ -208,9 +214,23 @@ def _central_node(graph: SmallGraph, source: str, epsilon: float) -> Answer:
     )
 
 
-def by_degree_error(graph: SmallGraph, epsilon: float) -> float:
+def central_scores(graph: Graph) -> tuple[NDArray[np.float64], sd.Profile]:
+    """The ego betweenness of every node, and how far one edge can move it by what the degree alone tells.
+
+    The codegree tells more about single nodes; a profile that rises with the degree alone ranks by it, which is better.
+    """
+    metric = EgoBetweenness(by_codegree=False)
+    return metric.scores(graph), metric.profile(graph, graph.nodes - 1)
+
+
+def triangles(graph: Graph) -> tuple[int, sd.Profile]:
+    """The number of triangles, and how far one edge can move it."""
+    return int(triangles_per_node(graph).sum()) // 3, local_sensitivity_profile(graph, "triangles")
+
+
+def by_degree_error(graph: Graph, epsilon: float) -> float:
     """The loss of ego betweenness when a node is chosen by degree, which has sensitivity 1 and is monotone."""
-    degrees, scores = graph.degrees.astype(np.float64), graph.ego_betweenness()
+    degrees, (scores, _) = graph.degrees.astype(np.float64), central_scores(graph)
     law = sd.selection_law(
         degrees,
         profile=1.0,
@@ -266,14 +286,14 @@ def _safe_changes(votes: NDArray[np.int64]) -> int:
     return min(needed) - 1
 
 
-def _triangles(graph: SmallGraph, source: str, epsilon: float) -> Answer:
-    profile = graph.triangles_profile()
-    release = sd.add_noise(graph.triangles(), profile, epsilon=epsilon, noise="student_t", step=1)
+def _triangles(graph: Graph, source: str, epsilon: float) -> Answer:
+    exact, profile = triangles(graph)
+    release = sd.add_noise(exact, profile, epsilon=epsilon, noise="student_t", step=1)
     return Answer(
         question="How many triangles are there?",
         data=source,
-        answer=f"{release.value:,}",
-        exact=f"{graph.triangles():,}",
+        answer=int(release.value),
+        exact=exact,
         measure="95 % noise radius",
         error=smooth_radius(graph, epsilon),
         baseline_error=sd.noise_radius(profile.bound, epsilon=epsilon, noise="laplace"),
@@ -283,9 +303,8 @@ def _triangles(graph: SmallGraph, source: str, epsilon: float) -> Answer:
     )
 
 
-def smooth_radius(graph: SmallGraph, epsilon: float) -> float:
+def smooth_radius(graph: Graph, epsilon: float) -> float:
     """How far 95 % of the noise on the triangle count stays."""
-    law: Any = sd.noise_law(
-        graph.triangles(), graph.triangles_profile(), epsilon=epsilon, noise="student_t", step=1
-    )
+    exact, profile = triangles(graph)
+    law: Any = sd.noise_law(exact, profile, epsilon=epsilon, noise="student_t", step=1)
     return float(law.scale) * float(law.shape.radius(0.95))
