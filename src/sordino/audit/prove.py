@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sordino.audit.comparison import Comparison, compare
 from sordino.audit.universe import Neighbours, Progress, neighbouring_pairs
 from sordino.core import parameters
+from sordino.display.progress import show_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,12 @@ class Proof:
     def __bool__(self) -> bool:
         return self.holds
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from sordino.audit.proof_view import render_proof
+
+        return render_proof(self)
+
     def __str__(self) -> str:
         claim = f"ε = {self.epsilon:.6g}" + (f", δ = {self.delta:.3g}" if self.delta else "")
         found = f"worst ε = {self.worst_epsilon:.9g}" + (
@@ -123,7 +131,8 @@ def prove(
     ``law(x)`` gives a law with named outcomes (a mapping outcome -> probability, absent = 0; a pair (outcomes,
     probabilities); a `LogLaw` with outcomes; a pandas Series), a law without names (an array of probabilities, a
     `LogLaw`) or a `LatticeLaw`; it is called once per database. ``neighbours(x)`` lists databases of the universe;
-    others are an error, or left out if ``partial``. ``progress(done, total)`` is called as the work goes on.
+    others are an error, or left out if ``partial``. ``progress(done, total)`` is called as the work goes on; without it
+    long work shows a bar on terminals and in notebooks.
 
     Named outcomes are compared by name, type and bits (`sordino.audit.outcome`). Without names, **position i is the
     outcome i**: what is released is the number i, or what a public list, the same for every database, has at place i.
@@ -146,18 +155,17 @@ def prove(
     pairs = neighbouring_pairs(universe, neighbours, partial=partial)
     count, total = len(pairs.databases), len(pairs.databases) + len(pairs)
     laws = []
-    for done, database in enumerate(pairs.databases, start=1):
-        laws.append(law(database))
-        if progress is not None:
-            progress(done, total)
+    with nullcontext(progress) if progress is not None else show_progress("proof") as step:
+        for done, database in enumerate(pairs.databases, start=1):
+            laws.append(law(database))
+            step(done, total)
 
-    def report(done: int, _: int) -> None:
-        if progress is not None:
-            progress(count + done, total)
+        def report(done: int, _: int) -> None:
+            step(count + done, total)
 
-    comparison = compare(pairs, laws, tolerance, None if outcomes is None else list(outcomes))
-    allowed = delta * (1 + tolerance)
-    worst_epsilon, at = comparison.worst_epsilon(allowed, report)
+        comparison = compare(pairs, laws, tolerance, None if outcomes is None else list(outcomes))
+        allowed = delta * (1 + tolerance)
+        worst_epsilon, at = comparison.worst_epsilon(allowed, report)
     worst_delta, _ = comparison.worst_delta(epsilon)
     event = comparison.event(at, allowed)
     witness = Witness(

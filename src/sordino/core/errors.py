@@ -109,3 +109,9 @@ class MissingExtraError(SordinoError, ImportError):
     """An optional dependency is needed and not installed."""
 
     code = "missing_extra"
+
+
+def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
+    """The error of a package that is asked for by what it is needed for alone."""
+    name = (error.name or "").split(".")[0]
+    return MissingExtraError(f"this needs {name}, which is not installed: pip install {name}")

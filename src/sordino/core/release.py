@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sordino.core.errors import missing_package
 from sordino.core.guarantee import Guarantee
 from sordino.core.secret import Secret
 
@@ -13,15 +15,18 @@ from sordino.core.secret import Secret
 class Release:
     """One private answer.
 
-    ``value``, ``guarantee``, ``mechanism`` and ``error`` (an error bar, if one was paid for) may be published.
-    ``details`` is the owner's: what depends on the data and was not paid for. ``private`` is False only for
-    values drawn inside ``sordino.testing.seeded``, and then the guarantee says so too.
+    ``value``, ``guarantee``, ``mechanism``, ``error`` and ``errors`` may be published. ``error`` is a radius, where one
+    is public or was paid for: 95 % of draws lie within it of the exact answer, each number of a table by itself.
+    ``errors`` is the same for every column of a table that holds noise (None where no radius is known).
+    ``details`` is the owner's: what depends on the data and was not paid for. ``private`` is False only for values
+    drawn inside ``sordino.testing.seeded``, and then the guarantee says so too.
     """
 
     value: Any
     guarantee: Guarantee
     mechanism: str
     error: float | None = None
+    errors: Mapping[str, float | None] | None = None
     private: bool = True
     details: Secret[dict[str, Any]] = field(default_factory=lambda: Secret({}), compare=False, repr=False)
 
@@ -36,8 +41,44 @@ class Release:
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
-            lines.append(f"error at 95 %: {self.error:g}")
+            lines.append(say_error(self.error))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the publishable part only."""
+        from sordino.core.release_view import render_release
+
+        return render_release(self)
+
+    def to_pandas(self) -> Any:
+        """The value as a pandas DataFrame: a row per group, per item of a list, or one row."""
+        return self._framed("pandas")
+
+    def to_polars(self) -> Any:
+        """The value as a polars DataFrame, as `to_pandas`."""
+        return self._framed("polars")
+
+    def to_arrow(self) -> Any:
+        """The value as an Arrow table, as `to_pandas`."""
+        return self._framed("pyarrow")
+
+    def plot(self, column: str | None = None) -> Any:
+        """Bars of the released numbers with their 95 % radii as whiskers; a matplotlib figure.
+
+        ``column`` chooses one column of a table; None draws all that hold noise.
+        """
+        from sordino.core.release_view import plot_release
+
+        return plot_release(self, column)
+
+    def _framed(self, library: str) -> Any:
+        from sordino.core.release_view import list_columns
+        from sordino.display.frames import FRAMES
+
+        try:
+            return FRAMES[library](list_columns(self))
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: the publishable part only."""
@@ -48,4 +89,13 @@ class Release:
             "guarantee": self.guarantee.to_dict(),
             "private": self.private,
         }
-        return content if self.error is None else content | {"error": self.error}
+        if self.error is not None:
+            content["error"] = self.error
+        return content if self.errors is None else content | {"errors": dict(self.errors)}
+
+
+def say_error(radius: float, of: str = "") -> str:
+    """What a radius of 95 % means, of the answer or of a column."""
+    return (
+        f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {'value' if of else 'answer'}"
+    )

@@ -38,6 +38,18 @@ class Account:
         state = "suspended until the owner resumes it; " if self.suspended else ""
         return f"{state}{left} left of {self.limit}"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from sordino.ledger.account_view import render_account
+
+        return render_account(self)
+
+    def plot(self) -> Any:
+        """A bar of what is spent and left; a matplotlib figure."""
+        from sordino.ledger.account_view import plot_account
+
+        return plot_account(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         epsilon, delta = self.limit.statement(self.spent)

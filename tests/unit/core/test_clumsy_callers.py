@@ -68,7 +68,7 @@ SCORES = [0.0, 1.0, 2.0]
             lambda: sd.select_record_at_percentile([1.0], 50, bounds=(0, 2), epsilon=1, profile=3),
             "not accepted",
         ),
-        (lambda: sd.graphs.top_k([(0, 1)], 1, epsilon=1), "graph must be a Graph"),
+        (lambda: sd.graphs.top_k(7, 1, epsilon=1), "edges must be"),
         (lambda: sd.graphs.top_k(Graph.of([(0, 1)]), 1, epsilon=1, metric=None), "metric must be a Metric"),
         (lambda: Graph.read(None), "file name"),
         (lambda: sd.stats.order_statistic_bound([1.0, 2.0], 0, 5), "k must be >= 1"),

@@ -137,7 +137,7 @@ def test_a_public_graph_with_hubs_agrees_with_networkx():
 class TestProgress:
     @pytest.fixture(autouse=True)
     def slow(self, monkeypatch):
-        monkeypatch.setattr(threads, "_QUIET_SECONDS", 0.01)
+        monkeypatch.setattr("sordino.display.progress._QUIET_SECONDS", 0.01)
         monkeypatch.setattr(threads, "_TICK_SECONDS", 0.01)
         monkeypatch.setattr(threads, "_WORTH_THREADS", 0)
         monkeypatch.setenv("TERM", "xterm")
@@ -174,7 +174,7 @@ class TestProgress:
 @pytest.mark.parametrize("progress", [True, False])
 def test_an_error_in_a_thread_is_raised(monkeypatch, progress):
     monkeypatch.setattr(threads, "_WORTH_THREADS", 0)
-    monkeypatch.setattr(threads, "_QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("sordino.display.progress._QUIET_SECONDS", 0.01)
 
     def run(first, last):
         raise MemoryError("no room")

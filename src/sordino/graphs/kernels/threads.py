@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from itertools import pairwise
@@ -12,11 +11,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.display.progress import show_progress
+
 Run = Callable[[int, int], None]
 
 _RANGES_PER_THREAD = 64
 _WORTH_THREADS = 1e5  # below it, starting threads takes longer than the loop
-_QUIET_SECONDS = 1.0
 _TICK_SECONDS = 0.1
 
 
@@ -34,7 +34,7 @@ def run_in_threads(
 
     Every thread calls ``prepare`` once, for a ``run`` with memory of its own. Ranges are taken from the last node
     backwards: callers number nodes by increasing degree, so the light ones fill the gaps at the end.
-    A bar shows after a second if ``progress`` is True, or None and the error stream is a terminal.
+    A bar shows after a second if ``progress`` is True, or None and somebody watches (`sordino.display.progress`).
     """
     nodes = len(work)
     if not nodes:
@@ -88,26 +88,8 @@ def _wait(
     if progress is False:
         wait(futures, return_when=FIRST_EXCEPTION)
         return
-    start = time.monotonic()
-    if not wait(futures, timeout=_QUIET_SECONDS, return_when=FIRST_EXCEPTION).not_done:
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, force_terminal=True if progress else None)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=progress is None and not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task(title, total=1.0, start=True)
-        bar.tasks[0].start_time = start
+    with show_progress(title, wanted=progress) as step:
         while wait(futures, timeout=_TICK_SECONDS, return_when=FIRST_EXCEPTION).not_done:
-            bar.update(task, completed=done())
+            step(done(), 1.0)
             if any(future.done() and future.exception() for future in futures):
                 return

@@ -70,6 +70,18 @@ class Comparison:
         """Plain data for JSON or a data frame."""
         return [{name: getattr(entry, name) for name in Entry.__slots__} for entry in self.entries]
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from sordino.mechanisms.selection.compare_view import render_comparison
+
+        return render_comparison(self)
+
+    def plot(self) -> Any:
+        """Bars of all errors; a matplotlib figure, as confidential as the data."""
+        from sordino.mechanisms.selection.compare_view import plot_comparison
+
+        return plot_comparison(self)
+
     def __str__(self) -> str:
         lines = [f"{'mechanism':<22}{'options':<44}{'expected error':>15}{'95 % error':>13}{'P(best)':>10}"]
         for entry in self.entries:
