@@ -293,6 +293,21 @@ def test_a_limit_below_what_was_spent_is_told_to_the_owner_and_leaves_nothing(so
     assert sordino("ledger", "show", "shop.ledger").code == 0
 
 
+def test_revoke_takes_a_budget_back_and_says_what_was_spent(sordino, spent):
+    revoke = ("ledger", "revoke", "shop.ledger", "--dataset", "shop", "--analyst", "ann")
+    done = sordino(*revoke)
+    told = "ann on shop: no budget any more, was epsilon 1, delta 0.000001; epsilon 0.3 was spent\n"
+    assert (done.code, done.out) == (0, told)
+    assert sordino(*revoke).out == "ann on shop: had no budget; epsilon 0.3 was spent\n"
+    content = json.loads(sordino(*revoke, "--json").out)
+    assert (content["revoked"], content["withdrawn"], content["spent"]["epsilon"]) == (False, True, 0.3)
+    assert "revoked by the owner" in " ".join(sordino("ledger", "history", "shop.ledger").out.split())
+    assert "none (withdrawn)" in " ".join(sordino("ledger", "show", "shop.ledger").out.split())
+    missed = sordino(*revoke[:-1], "an")
+    assert (missed.code, missed.out) == (2, "")
+    assert "did you mean 'ann'?" in missed.err
+
+
 def test_a_file_that_is_no_ledger_is_refused_and_left_alone(sordino, files):
     before = (files / "votes.csv").read_bytes()
     for command in (("show",), ("grant", "--dataset", "shop", "--cap", "-e", 1)):

@@ -114,6 +114,12 @@ class LedgerMachine(RuleBasedStateMachine):
         else:
             self.books[0].grant("shop", who, limit)
 
+    @rule(who=st.sampled_from(ANALYSTS), process=PROCESSES)
+    def revoke(self, who, process):
+        self.limits[who] = replace(self.limits[who], amount=Amount())
+        account = self.books[process].revoke("shop", who)
+        assert (account.withdrawn, account.left, account.spent) == (True, Amount(), self.spent(who))
+
     @rule(
         policy=st.dictionaries(
             st.sampled_from([*ANALYSTS, "cap"]), st.builds(limit_of, LIMITS, st.just("epsilon"), DELTAS)
@@ -139,10 +145,9 @@ class LedgerMachine(RuleBasedStateMachine):
         for who, limit in policy.items():
             if self.declared.get(who) != limit:
                 present = self.limits.get(who)
-                smaller = (
-                    present is not None
-                    and present.measure == limit.measure
-                    and present.amount.within(limit.amount)
+                smaller = present is not None and (
+                    present.amount == Amount()
+                    or (present.measure == limit.measure and present.amount.within(limit.amount))
                 )
                 self.limits[who] = present if smaller and not self.asked else limit
         self.declared = policy

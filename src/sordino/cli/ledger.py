@@ -112,6 +112,37 @@ def grant(
 
 
 @ledger.command()
+def revoke(
+    file: LedgerFile,
+    dataset: Annotated[str, typer.Option(help="The data set's name, as in its policy.")],
+    analyst: Annotated[str, typer.Option(help="Whose budget is taken back.")],
+    as_json: ask.Json = False,
+) -> None:
+    """Take an analyst's budget back: nothing more may be spent.
+
+    What was spent stays spent and counts in the cap. The budget stays gone
+    until 'ledger grant', or a policy that says another number than it did
+    before, gives one again.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger revoke shop.ledger --dataset shop --analyst ann
+    """
+    from sordino.ledger import Ledger
+
+    with Ledger.open(file, create=False) as book:
+        before = _chosen(book, dataset, analyst)[0]
+        account = book.revoke(dataset, analyst)
+    if as_json:
+        print_json(account.to_dict() | {"revoked": not before.withdrawn})
+        return
+    spent = account.limit.shown(account.spent)
+    remark = "had no budget" if before.withdrawn else f"no budget any more, was {before.limit}"
+    print(f"{_whose(account)} on {printable(dataset)}: {remark}; {spent} was spent")
+
+
+@ledger.command()
 def resume(
     file: LedgerFile,
     dataset: Annotated[str, typer.Option(help="The data set's name, as in its policy.")],
@@ -371,6 +402,8 @@ def _what(event: Event) -> str:
         return _shortened(", ".join(f"{name} {kind}" for name, kind in tables.items()))
     if event.kind == "grant":
         said = "limit by the policy" if event.scope == "policy" else "limit"
+        if event.scope == "revoked":
+            return "revoked by the owner"
         withdrawn = event.delta == "0" and "0" in (event.epsilon, event.rho)
         return "withdrawn by the policy" if withdrawn else said
     sql = (event.parameters or {}).get("sql")

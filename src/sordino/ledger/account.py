@@ -30,7 +30,7 @@ class Account:
 
     @property
     def withdrawn(self) -> bool:
-        """Whether the policy that gave this budget names it no more: nobody can grant a limit of nothing."""
+        """Whether the owner or the policy took this budget back: nobody can grant a limit of nothing."""
         return self.limit.amount == Amount()
 
     def __str__(self) -> str:
@@ -60,5 +60,6 @@ class Account:
             "spent": amount_dict(self.limit, self.spent),
             "left": amount_dict(self.limit, self.left, left=True),
             "loss_so_far": {"epsilon": epsilon, "delta": delta},
+            "withdrawn": self.withdrawn,
             "suspended": self.suspended,
         }

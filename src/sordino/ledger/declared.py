@@ -35,7 +35,7 @@ def declare(
         connection.execute("DELETE FROM declared WHERE dataset = ? AND analyst = ?", (dataset, analyst))
         account = find_account(connection, dataset, analyst)
         if analyst != CAP and account is not None:
-            set_limit(connection, dataset, analyst, _nothing(account.limit), scope=POLICY)
+            set_limit(connection, dataset, analyst, account.limit.nothing(), scope=POLICY)
     for analyst, limit in limits.items():
         if last.get(analyst) == limit:
             continue
@@ -65,7 +65,7 @@ def _apply(
                 f"the cap of the policy is in epsilon, in which not everything that was released of data set "
                 f"{dataset!r} can be counted: the owner declares it as rho"
             ) from None
-        set_limit(connection, dataset, analyst, _nothing(present.limit), scope=POLICY)
+        set_limit(connection, dataset, analyst, present.limit.nothing(), scope=POLICY)
 
 
 def _declared(connection: sqlite3.Connection, dataset: str) -> dict[str, Limit]:
@@ -76,9 +76,7 @@ def _declared(connection: sqlite3.Connection, dataset: str) -> dict[str, Limit]:
     return {analyst: read_limit(*limit) for analyst, *limit in rows.fetchall()}
 
 
-def _nothing(limit: Limit) -> Limit:
-    return Limit(limit.measure, Amount(), limit.at_delta)
-
-
 def _smaller(one: Limit, other: Limit) -> bool:
-    return one.measure == other.measure and one.amount.within(other.amount)
+    """Nothing is less than any budget; limits of two measures are not compared."""
+    nothing = one.amount == Amount()
+    return nothing or (one.measure == other.measure and one.amount.within(other.amount))

@@ -22,11 +22,11 @@ class Event:
 
     ``reservation`` is the number of the ``reserve`` event that a ``commit``, ``refund`` or ``suspend`` ends.
     ``epsilon``, ``delta`` and ``rho`` are exact, as text; ``facts`` names what else the loss says of itself
-    ("bounded_range"); ``guarantee`` is the printed one. On a ``grant`` they are the
-    limit, ``analyst`` None means the data set's cap, and ``scope`` "policy" that a policy said it and not the owner by
-    hand; a limit of 0 is a policy that names the analyst no more. On a ``suspend`` the ``scope`` says how a question
-    ended without a release: "failure", "crash", or "withheld" because the account was suspended meanwhile. A
-    ``declare`` (by a policy) or ``redeclare`` (by hand) has the tables in its ``parameters``.
+    ("bounded_range"); ``guarantee`` is the printed one. On a ``grant`` they are the limit, ``analyst`` None means the
+    data set's cap, and ``scope`` "policy" that a policy said it and not the owner by hand; a limit of 0 is a policy
+    that names the analyst no more or, with ``scope`` "revoked", the owner's act. On a ``suspend`` the ``scope`` says
+    how a question ended without a release: "failure", "crash", or "withheld" because the account was suspended
+    meanwhile. A ``declare`` (by a policy) or ``redeclare`` (by hand) has the tables in its ``parameters``.
     """
 
     number: int

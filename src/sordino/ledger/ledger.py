@@ -27,12 +27,14 @@ from sordino.ledger.limit import Limit
 from sordino.ledger.payment import pay
 from sordino.ledger.records import (
     CAP,
+    REVOKED,
     append_event,
     charge,
     end_reservation,
     find_account,
     fix_distance,
     granted_account,
+    known_account,
     open_reservation,
     read_events,
     recorded_reservation,
@@ -115,6 +117,19 @@ class Ledger:
         """
         return self._set_limit(_name("dataset", dataset), _name("analyst", analyst), limit, distance)
 
+    def revoke(self, dataset: str, analyst: str) -> Account:
+        """Take an analyst's budget back: nothing more may be spent, and what was spent stays spent.
+
+        A question that is under way was paid for and is answered. The budget stays gone until a grant, or a policy that
+        says another number than before, gives one again. Revoking what is gone changes nothing.
+        """
+        _name("dataset", dataset), _name("analyst", analyst)
+        with self._store.transaction() as connection:
+            present = known_account(connection, dataset, analyst)
+            if present.withdrawn:
+                return present
+            return set_limit(connection, dataset, analyst, present.limit.nothing(), scope=REVOKED)
+
     def set_cap(self, dataset: str, limit: Limit, *, distance: Distance | None = None) -> Account:
         """Set what all analysts together may spend on a data set; everything already spent on it counts."""
         return self._set_limit(_name("dataset", dataset), CAP, limit, distance)
@@ -172,8 +187,7 @@ class Ledger:
         """
         _name("dataset", dataset), _name("analyst", analyst)
         with self._store.transaction() as connection:
-            if find_account(connection, dataset, analyst) is None:
-                raise ParameterError(f"data set {dataset!r} has no account of {analyst!r} in this ledger")
+            known_account(connection, dataset, analyst)
             if settle(connection, self._store.alive, dataset, analyst):
                 append_event(connection, kind="resume", dataset=dataset, analyst=analyst)
             account = find_account(connection, dataset, analyst)

@@ -50,6 +50,10 @@ class Limit:
             raise ParameterError("delta + at_delta must be below 1")
         return cls(name, amount, stated)
 
+    def nothing(self) -> Limit:
+        """The limit of this measure that allows nothing: what is left of a budget that was taken back."""
+        return Limit(self.measure, Amount(), self.at_delta)
+
     def cost(self, loss: Loss) -> Amount:
         """What a release with this loss takes from the budget."""
         return COST[self.measure](loss)

@@ -19,6 +19,7 @@ from sordino.ledger.limit import Limit
 if TYPE_CHECKING:
     from sordino.ledger.reservation import Reservation
 
+REVOKED = "revoked"  # the scope of a limit of nothing that the owner set by hand
 CAP = ""  # the analyst's name under which the cap of a data set is kept
 
 
@@ -99,6 +100,14 @@ def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) 
             "the owner grants one with 'sordino ledger grant FILE --dataset … --analyst … --epsilon …', Ledger.grant "
             "or in the policy"
         )
+    return account
+
+
+def known_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+    """The account that the owner means to change, or an error that says that there is none."""
+    account = find_account(connection, dataset, analyst)
+    if account is None:
+        raise ParameterError(f"data set {dataset!r} has no account of {analyst!r} in this ledger")
     return account
 
 
