@@ -108,6 +108,9 @@ def test_groups_come_as_rows_and_empty_ones_too(curator):
     assert [row["city"] for row in release.value] == ["Rome", "Oslo", "Lima"]
     assert all(isinstance(row["n"], int) for row in release.value)
     assert "partition" in release.guarantee.theorem
+    assert release.errors == {"n": 3}  # the radius of one count at this epsilon, which is public
+    assert "95 % of draws of n lie within ±3 of the exact value" in release._repr_html_()
+    assert [bar.get_width() for bar in release.plot().axes[0].patches] == [row["n"] for row in release.value]
 
 
 def test_groups_of_a_public_table_are_its_values(curator):
@@ -132,7 +135,9 @@ def test_several_aggregates_come_as_one_row_with_their_errors(curator):
         "SELECT COUNT(*) AS n, SUM(price) AS total FROM items", 1.0, error_share=0.1
     )
     assert list(release.value[0]) == ["n", "n_error", "total", "total_error"]
-    assert release.error == max(release.value[0]["n_error"], release.value[0]["total_error"])
+    errors = {name: release.value[0][f"{name}_error"] for name in ("n", "total")}
+    assert release.errors == errors
+    assert release.error == max(errors.values())
 
 
 def test_non_negative_moves_counts_and_not_signed_sums(curator):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sordino.core import EngineError, Guarantee, ParameterError, Release
 from sordino.ledger import Account, StoredRelease, question_key
 from sordino.sampling.source import is_private
-from sordino.sql.answering.answer_table import answer_error, answer_value
+from sordino.sql.answering.answer_table import answer_error, answer_errors, answer_value
 from sordino.sql.answering.measured import measure_all
 from sordino.sql.answering.plan import AnswerPlan, Options
 
@@ -78,9 +78,9 @@ class Session:
         or "laplace" (needs δ) for joins; None takes laplace where a δ is given. A question about one table
         gets discrete Laplace noise of its global sensitivity either way, and its error is public.
         ``error_share=0.1`` spends a tenth of ε on a 95 % error radius (`Release.error`, and ``…_error``
-        columns). ``reuse`` answers a question that this analyst has paid for before from the ledger, as it
-        was then, at no cost. ``non_negative`` moves negative counts to 0. ``analyses`` names the analyses
-        that bound the sensitivity; None takes the default of the question's shape.
+        columns; `Release.errors` has the largest of every column). ``reuse`` answers a question that this analyst
+        has paid for before from the ledger, as it was then, at no cost. ``non_negative`` moves negative counts
+        to 0. ``analyses`` names the analyses that bound the sensitivity; None takes the default of the shape.
 
         Several aggregates share ε and δ evenly (AVG is two); groups share them only where they do not
         partition the rows.
@@ -129,6 +129,7 @@ class Session:
                 plan.guarantee,
                 plan.mechanism,
                 error=answer_error(plan, cells),
+                errors=answer_errors(plan, cells),
                 private=is_private(),
             )
         # Whatever went wrong may have rows in its text, and so may what it was raised from: neither leaves here.
@@ -152,5 +153,6 @@ def _release(stored: StoredRelease, guarantee: Guarantee) -> Release:
         guarantee,
         content["mechanism"],
         error=content.get("error"),
+        errors=content.get("errors"),
         private=content["private"],
     )

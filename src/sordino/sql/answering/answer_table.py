@@ -31,14 +31,27 @@ def answer_value(plan: AnswerPlan, cells: Cells) -> Any:
 
 def answer_error(plan: AnswerPlan, cells: Cells) -> float | None:
     """The 95 % radius; of several numbers the largest, which holds for each of them by itself."""
-    radii = [
-        _radius(plan, output, group, cells)
+    return _largest(list(_column_errors(plan, cells).values()))
+
+
+def answer_errors(plan: AnswerPlan, cells: Cells) -> dict[str, float | None] | None:
+    """The same for every column that holds noise, over all groups; None where the answer is one number."""
+    return None if is_single(plan) else _column_errors(plan, cells)
+
+
+def _column_errors(plan: AnswerPlan, cells: Cells) -> dict[str, float | None]:
+    groups = plan.statement.groups()
+    return {
+        output.name: _largest([_radius(plan, output, group, cells) for group in groups])
         for output in plan.statement.outputs
-        for group in plan.statement.groups()
         if output.aggregate is not None
-    ]
+    }
+
+
+def _largest(radii: list[float | None]) -> float | None:
+    """The largest radius, if all are known."""
     known = [radius for radius in radii if radius is not None]
-    return max(known) if len(known) == len(radii) else None
+    return max(known) if known and len(known) == len(radii) else None
 
 
 def is_single(plan: AnswerPlan) -> bool:
