@@ -14,7 +14,7 @@ from sql_questions import GRAPH_POLICY, TPCH_POLICY
 import sordino as sd
 from sordino.engines import connect
 from sordino.sql.answering.measured import measure_all
-from sordino.sql.answering.plan import Options
+from sordino.sql.answering.plan import AnswerOptions
 
 MEGABYTE = 1e6
 
@@ -46,7 +46,7 @@ def main(file: str, memory_limit: str) -> None:
 
     def scale(request: dict[str, Any]) -> dict[str, Any]:
         # As `explain` has it, without the bounds at other ε, which need longer sequences.
-        options = Options.checked(request["epsilon"], 0.0, analyses=request["analyses"])
+        options = AnswerOptions.checked(request["epsilon"], 0.0, analyses=request["analyses"])
         plan = curator.plan(request["sql"], options)
         with engine.snapshot() as snapshot:
             cell = measure_all(snapshot, plan)[0]

@@ -26,7 +26,7 @@ from sordino.sql.aggregates import LARGEST_ANSWER, BoundedSum
 from sordino.sql.analysis import ANALYSES, Reader, plans
 from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.answering.measured import measure_all
-from sordino.sql.answering.plan import Options
+from sordino.sql.answering.plan import AnswerOptions
 from sordino.sql.policy import Policy
 from sordino.sql.reading.groups import table_node
 from sordino.sql.reading.read import read_statement
@@ -82,7 +82,7 @@ class AnalysisFuzz:
             size, key = draw.choice(sizes), draw.choice(["", "", "", *DOMAINS])
             tables = dict.fromkeys(draw.choice([("a", "b"), ("a", PUBLIC), ("a", "b", PUBLIC)]), COLUMNS)
             text = join(draw, tables, size, self.words, key)
-            asked = Options.checked(draw.choice([10, 50]), 0.0, analyses=draw.choice(_NAMES))
+            asked = AnswerOptions.checked(draw.choice([10, 50]), 0.0, analyses=draw.choice(_NAMES))
             try:
                 plan = curator.plan(text, asked)
             except (ParameterError, UnsupportedError) as refusal:
@@ -156,7 +156,7 @@ class AnalysisFuzz:
             if number % 8 == 0:
                 curator = sordino.connect(self.engine, policy=random_policy(seed * 1000 + number))
             text, expected = self._chain(draw, draw.choice(sorts))
-            asked = Options.checked(50, 0.0, analyses=draw.choice(_NAMES))
+            asked = AnswerOptions.checked(50, 0.0, analyses=draw.choice(_NAMES))
             plan = curator.plan(text, asked)
             with told(text), self.engine.snapshot() as snapshot:
                 (cell,) = measure_all(snapshot, plan)
@@ -237,7 +237,7 @@ class AnalysisFuzz:
         for table in "ab":
             policy["tables"][table]["weight"] = 1
         curator = sordino.connect(self.engine, policy=policy)
-        asked = Options.checked(50, 0.0)
+        asked = AnswerOptions.checked(50, 0.0)
         for key in keys:
             mine, theirs = (Counter(self.rows[table][key]) for table in "ab")
             alone = curator.plan(f"SELECT {key}, COUNT(*) FROM a GROUP BY {key}", asked)

@@ -27,7 +27,7 @@ from sordino.core import ParameterError, UnsupportedError
 from sordino.curator import connect
 from sordino.engines import Engine
 from sordino.sql.answering.measured import Measured, measure_all
-from sordino.sql.answering.plan import AnswerPlan, Group, Options
+from sordino.sql.answering.plan import AnswerOptions, AnswerPlan, Group
 
 Row = tuple[Any, ...]
 Database = dict[str, tuple[Row, ...]]
@@ -510,7 +510,7 @@ def check_groups(
     with connect(engine, policy=policy_of(weights)) as curator:
         for asked in questions:
             try:
-                plan = curator.plan(asked.text, Options.checked(1, 0))
+                plan = curator.plan(asked.text, AnswerOptions.checked(1, 0))
             except (ParameterError, UnsupportedError) as refusal:
                 refused[asked.text] = str(refusal)
                 continue
@@ -580,7 +580,7 @@ def check_spellings(
     rows = [Change(table, row, added=True) for row in (rome, spelt) for table in PRIVATE][:changes]
     fill(database)
     with connect(engine, policy=policy_of()) as curator:
-        plans = {text: curator.plan(text, Options.checked(1, 0)) for text in texts}
+        plans = {text: curator.plan(text, AnswerOptions.checked(1, 0)) for text in texts}
     return compare_neighbours(engine, fill, plans, database, dict.fromkeys(texts, rows))
 
 
@@ -598,7 +598,7 @@ def check_day(engine: Engine, fill: Callable[[Database], object], written: str) 
     fill(database)
     with connect(engine, policy=policy_of()) as curator:
         try:
-            plan = curator.plan(text, Options.checked(1, 0))
+            plan = curator.plan(text, AnswerOptions.checked(1, 0))
         except ParameterError:
             return Tally()
     return compare_neighbours(engine, fill, {text: plan}, database, {text: [Change("q", row, added=True)]})

@@ -19,7 +19,7 @@ import pytest
 
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import connect
-from sordino.sql.analysis import Reader, plan, plans
+from sordino.sql.analysis import Reader, plan_analyses, plan_analysis
 from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
@@ -153,7 +153,7 @@ class Fuzz:
         try:
             with self.engine.snapshot() as snapshot:
                 readers = {}
-                prepared = plans(list(questions.values()), analyses=analyses)
+                prepared = plan_analyses(list(questions.values()), analyses=analyses)
                 for text, planned in zip(questions, prepared, strict=True):
                     # Several questions share a statement.
                     key = id(planned.statement)
@@ -166,7 +166,7 @@ class Fuzz:
 
 
 def _analyse(snapshot, question, *, analyses):
-    plan(question, analyses=analyses).read(snapshot, beta=0.5)
+    plan_analysis(question, analyses=analyses).read(snapshot, beta=0.5)
 
 
 def answered_together(engine, read):

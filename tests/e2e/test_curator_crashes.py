@@ -37,12 +37,9 @@ class Killed(Ledger):
             os.kill(os.getpid(), signal.SIGKILL)
 
 class TellsBeforeCommit(Killed):
-    def spend(self, dataset, analyst, guarantee, question, produce, **more):
-        def telling():
-            release = produce()
-            say("value", release["value"])
-            return release
-        return super().spend(dataset, analyst, guarantee, question, telling, **more)
+    def _commit(self, reservation, release):
+        say("value", release["value"])
+        return super()._commit(reservation, release)
 
 def say(*words):
     print(*words, flush=True)

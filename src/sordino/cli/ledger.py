@@ -406,7 +406,7 @@ def _what(event: Event) -> str:
             return "revoked by the owner"
         withdrawn = event.delta == "0" and "0" in (event.epsilon, event.rho)
         return "withdrawn by the policy" if withdrawn else said
-    sql = (event.parameters or {}).get("sql")
+    sql = (event.parameters or {}).get("question")
     if isinstance(sql, str):
         return _shortened(sql)
     return " · ".join(_shortened(part) for part in (event.mechanism, event.question) if part)

@@ -228,12 +228,7 @@ class Ledger:
             parameters=parameters,
             scope=scope,
         ) as reservation:
-            self._reached("reserved")
-            release = produce()
-            self._reached("produced")
-            stored = reservation.commit(release)
-        self._reached("committed")
-        return stored
+            return reservation.commit(produce())
 
     def reserve(
         self,
@@ -279,6 +274,7 @@ class Ledger:
             raise SuspendedError(SUSPENDED)
         reservation = Reservation(self, number, dataset, analyst, guarantee)
         self._holders[reservation] = holder
+        self._reached("reserved")
         return reservation
 
     def refuse_suspended(self, dataset: str, analyst: str) -> None:
@@ -300,6 +296,7 @@ class Ledger:
 
     def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
         text = plain_text("a release", dict(release), in_order=True)
+        self._reached("produced")
         with self._store.transaction() as connection:
             reserved = open_reservation(connection, reservation)
             who = reserved["dataset"], reserved["analyst"]
@@ -314,6 +311,7 @@ class Ledger:
         self._let_go(reservation, reserved)
         if suspended:
             raise SuspendedError(SUSPENDED)
+        self._reached("committed")
         return StoredRelease(json.loads(text), number, time)
 
     def _refund(self, reservation: Reservation) -> None:

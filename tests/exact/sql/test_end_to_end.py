@@ -22,7 +22,7 @@ import sordino as sd
 from sordino.audit import prove
 from sordino.sql.analysis import ANALYSES
 from sordino.sql.answering.measured import measure_all
-from sordino.sql.answering.plan import Options
+from sordino.sql.answering.plan import AnswerOptions
 
 POLICY = {
     "version": 1,
@@ -75,11 +75,11 @@ def measured(sql, policy_of="plain", **options):
     connection.execute("CREATE TABLE r (a BIGINT, x BIGINT); CREATE TABLE s (a BIGINT)")
     policy = POLICIES[policy_of]
     with sd.connect(connection, policy=policy) as curator:
-        plan = curator.plan(sql, Options.checked(**options))
+        plan = curator.plan(sql, AnswerOptions.checked(**options))
         found = {}
         for database in UNIVERSE:
             fill(connection, database)
-            with curator._engine.snapshot() as snapshot:
+            with curator.data.engine.snapshot() as snapshot:
                 found[database] = measure_all(snapshot, plan)
     return plan, found
 

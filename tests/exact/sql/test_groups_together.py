@@ -19,7 +19,7 @@ from sordino.engines import connect as open_engine
 from sordino.sql.analysis.closure import EqualCells, NormalForm
 from sordino.sql.analysis.formula import number_of
 from sordino.sql.answering import plan as planning
-from sordino.sql.answering.plan import Options
+from sordino.sql.answering.plan import AnswerOptions
 from tests.backends.group_suite import (
     BEYOND,
     COLUMNS,
@@ -115,7 +115,7 @@ def check_named(groups, kind, shape):
     changes = [Change(table, named_row(place), added=True) for table in ("r", "q") for place in (0, 1)]
     fill(database)
     with connect(engine, policy=policy_of(domains=MANY)) as curator:
-        plan = curator.plan(text, Options.checked(1, 0))
+        plan = curator.plan(text, AnswerOptions.checked(1, 0))
     return plan, compare_neighbours(engine, fill, {text: plan}, database, {text: changes})
 
 

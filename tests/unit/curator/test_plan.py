@@ -10,7 +10,7 @@ import pytest
 
 import sordino as sd
 from sordino.sql.answering.cell_noise import ConstantNoise, constant_noise, rounded_down, smooth_noise
-from sordino.sql.answering.plan import Options
+from sordino.sql.answering.plan import AnswerOptions
 
 ONE = {"r": Fraction(1)}
 
@@ -42,7 +42,7 @@ def curator():
 
 
 def plan(curator, sql, epsilon=1.0, delta=0.0, **options):
-    return curator.plan(sql, Options.checked(epsilon, delta, **options))
+    return curator.plan(sql, AnswerOptions.checked(epsilon, delta, **options))
 
 
 def test_one_number_takes_the_whole_budget(curator):
@@ -142,7 +142,7 @@ def test_small_betas_that_cannot_be_followed_are_left_out(curator):
 )
 def test_options_are_checked(wrong):
     with pytest.raises(sd.ParameterError):
-        Options.checked(**({"epsilon": 1.0, "delta": 0.0} | wrong))
+        AnswerOptions.checked(**({"epsilon": 1.0, "delta": 0.0} | wrong))
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])

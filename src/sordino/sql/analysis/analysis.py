@@ -25,7 +25,7 @@ from sordino.sql.analysis.residual import residual
 from sordino.sql.analysis.steps import Steps, steps_to_follow
 from sordino.sql.question import JoinQuestion
 
-MOST_OCCURRENCES = 8
+MOST_ANALYSED = 8
 MOST_COPIES = 4
 MOST_JOINED = 2
 # A statement asks for no more numbers than this, so that planning it stays short; then the next begins.
@@ -113,7 +113,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class AnalysisPlan:
     """What will be asked about a question; depends on nothing private, and may be read on many snapshots.
 
     ``statement``: one for several questions, perhaps. ``counts``: what of it this question reads.
@@ -156,7 +156,7 @@ class Plan:
         return Analysis(per_table, beta, steps.unit, steps.widest, distance, False, seconds)
 
     def __repr__(self) -> str:
-        return f"Plan(analyses={', '.join(self.prepared) or 'constant'})"
+        return f"AnalysisPlan(analyses={', '.join(self.prepared) or 'constant'})"
 
 
 def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
@@ -169,19 +169,19 @@ def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
     return _FOR_TWO if len(tables) == 2 and tables[0] != tables[1] else _FOR_MORE
 
 
-def plan(
+def plan_analysis(
     question: JoinQuestion, *, analyses: Sequence[str] | None = None, most_joined: int = MOST_JOINED
-) -> Plan:
+) -> AnalysisPlan:
     """What some analyses ask, as one statement; reads nothing."""
-    return plans([question], analyses=analyses, most_joined=most_joined)[0]
+    return plan_analyses([question], analyses=analyses, most_joined=most_joined)[0]
 
 
-def plans(
+def plan_analyses(
     questions: Sequence[JoinQuestion],
     *,
     analyses: Sequence[str] | None = None,
     most_joined: int = MOST_JOINED,
-) -> tuple[Plan, ...]:
+) -> tuple[AnalysisPlan, ...]:
     """The same for several questions: those in a row share a statement, and counts that are equal."""
     whole("most_joined", most_joined, least=1)
     batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared], frozenset[Counted]]]]] = []
@@ -196,10 +196,10 @@ def plans(
             form = normal_form(question)
             prepared = {name: ANALYSES[name](form, asking) for name in names}
         batch.append((question, prepared, frozenset(asking.counts)))
-    found: list[Plan] = []
+    found: list[AnalysisPlan] = []
     for asking, batch in batches:
         statement = asking.statement()
-        found += [Plan(question, prepared, statement, counts) for question, prepared, counts in batch]
+        found += [AnalysisPlan(question, prepared, statement, counts) for question, prepared, counts in batch]
     return tuple(found)
 
 
@@ -224,7 +224,7 @@ def analyse(
     **Numerics**: whole numbers throughout. Answers are cut at `LARGEST_ANSWER`, so that no row changes one by more than
     `LARGEST_CHANGE`: bounds, and the counts that they are made of, end there.
     """
-    return plan(question, analyses=analyses, most_joined=most_joined).read(snapshot, beta=beta)
+    return plan_analysis(question, analyses=analyses, most_joined=most_joined).read(snapshot, beta=beta)
 
 
 def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]:
@@ -232,9 +232,9 @@ def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]
     unknown = [name for name in names if name not in ANALYSES]
     if unknown or not names or isinstance(analyses, str):
         raise ParameterError(f"analyses must be some of {', '.join(ANALYSES)}, got {analyses!r}")
-    if len(question.occurrences) > MOST_OCCURRENCES:
+    if len(question.occurrences) > MOST_ANALYSED:
         raise UnsupportedError(
-            f"a join of {len(question.occurrences)} tables is not analysed: ask about at most {MOST_OCCURRENCES}"
+            f"a join of {len(question.occurrences)} tables is not analysed: ask about at most {MOST_ANALYSED}"
         )
     tables = [occurrence.table for occurrence in question.occurrences if occurrence.private]
     for table in dict.fromkeys(tables):

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.sql.analysis.analysis import Plan
+from sordino.sql.analysis.analysis import AnalysisPlan
 from sordino.sql.analysis.counting import Counted, with_links
 from sordino.sql.analysis.formula import Cell, atom, column_of
 from sordino.sql.question import GroupKey, equals
@@ -16,7 +16,7 @@ from sordino.sql.question import GroupKey, equals
 Columns = Mapping[str, frozenset[str]]
 
 
-def is_confined(plan: Plan, keys: Sequence[GroupKey], group: tuple[Any, ...]) -> bool:
+def is_confined(plan: AnalysisPlan, keys: Sequence[GroupKey], group: tuple[Any, ...]) -> bool:
     """Whether every count of private rows that the plan reads asks of each row that it has the group's keys.
 
     **Guarantee**: if so, the bounds of the group are a function of public tables and of the rows that belong to the

@@ -19,7 +19,7 @@ _TIMES_EPSILON = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), 
 NOT_PRIVATE = "NOT PRIVATE: for the owner of the data only"
 
 
-def explanation(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
+def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
     """Plain data for JSON. Every number that follows the rows is here, so the whole of it is confidential."""
     began = time.perf_counter()
     others = _other_plans(plan)

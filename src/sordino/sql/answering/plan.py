@@ -10,9 +10,7 @@ from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
-from sordino.sql.analysis import Plan as AnalysisPlan
-from sordino.sql.analysis import default_analyses, is_confined
-from sordino.sql.analysis import plans as plan_analyses
+from sordino.sql.analysis import AnalysisPlan, default_analyses, is_confined, plan_analyses
 from sordino.sql.analysis.steps import steps_to_follow
 from sordino.sql.answering.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.question import JoinQuestion, Statement
@@ -22,7 +20,7 @@ Group = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AnswerOptions:
     """How an analyst wants a question answered; all of it public."""
 
     epsilon: Fraction
@@ -42,7 +40,7 @@ class Options:
         error_share: Any = 0.0,
         non_negative: Any = False,
         analyses: Any = None,
-    ) -> Options:
+    ) -> AnswerOptions:
         """From what a caller gave, or an error that says what is accepted."""
         positive("epsilon", epsilon), probability("delta", delta, zero=True)
         if noise is not None:
@@ -87,7 +85,7 @@ class AnswerPlan:
     """
 
     statement: Statement
-    options: Options
+    options: AnswerOptions
     noises: tuple[CellNoise, ...]
     readings: tuple[AnalysisPlan, ...]
     shares: int
@@ -117,7 +115,7 @@ def cells_of(statement: Statement) -> list[tuple[Group, int]]:
     return [(group, measure) for group in statement.groups() for measure in range(len(statement.measures))]
 
 
-def make_plan(statement: Statement, options: Options, distance: Distance) -> AnswerPlan:
+def make_plan(statement: Statement, options: AnswerOptions, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
     names = options.analyses or default_analyses(statement.join)
     questions = [statement.question(group, measure) for group, measure in cells_of(statement)]
@@ -130,7 +128,7 @@ def make_plan(statement: Statement, options: Options, distance: Distance) -> Ans
 
 
 def plan_with(
-    statement: Statement, options: Options, distance: Distance, readings: tuple[AnalysisPlan, ...]
+    statement: Statement, options: AnswerOptions, distance: Distance, readings: tuple[AnalysisPlan, ...]
 ) -> AnswerPlan:
     """The same where the statements of the analyses are known already: they do not depend on ε and δ."""
     names = options.analyses or default_analyses(statement.join)
@@ -197,7 +195,9 @@ def _least_beta(join: JoinQuestion, betas: tuple[float, ...]) -> float:
     return betas[-1]
 
 
-def _smooth(options: Options, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]) -> GridNoise:
+def _smooth(
+    options: AnswerOptions, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]
+) -> GridNoise:
     name = options.noise or ("laplace" if delta else "cauchy")
     if name == "laplace" and not delta:
         raise ParameterError("laplace noise on a join needs delta > 0: give a delta, or take cauchy noise")

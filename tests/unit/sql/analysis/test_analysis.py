@@ -8,7 +8,7 @@ from sqlglot import parse_one
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import connect
 from sordino.sql.aggregates import BoundedSum, RowCount
-from sordino.sql.analysis import analyse, plan
+from sordino.sql.analysis import analyse, plan_analysis
 from sordino.sql.question import JoinQuestion, Occurrence
 
 
@@ -59,17 +59,17 @@ def test_a_sum_counts_the_size_of_what_is_summed(engine):
 
 def test_floats_are_no_keys():
     floats = question(["x r", "y s"], "x.a = y.a", kinds={"a": "float", "b": "integer"})
-    assert "GROUP BY" not in plan(floats, analyses=("patterns",)).statement.sql()
+    assert "GROUP BY" not in plan_analysis(floats, analyses=("patterns",)).statement.sql()
 
 
 def test_numbers_that_contradict_each_other_let_no_row_in():
     never = question(["x r", "y s"], "x.a = y.a", "x.a = 1", "y.a = 2")
-    assert plan(never, analyses=("patterns",)).statement is None
+    assert plan_analysis(never, analyses=("patterns",)).statement is None
 
 
 def test_symmetric_copies_are_counted_once():
     edges = question(["x e", "y e", "z e"], "x.b = y.a", "y.b = z.a", "z.b = x.a")
-    text = plan(edges, analyses=("patterns", "residual")).statement.sql()
+    text = plan_analysis(edges, analyses=("patterns", "residual")).statement.sql()
     # Two edges that share a node, per pair of ends; edges per end, and per pair of ends.
     assert text.count("CROSS JOIN") == 1
     assert text.count("GROUP BY") <= 6
@@ -77,7 +77,7 @@ def test_symmetric_copies_are_counted_once():
 
 def test_a_chain_is_counted_from_its_leaves_and_counts_are_shared():
     chain = question(["x r", "y s", "z t"], "x.a = y.a", "y.b = z.b")
-    text = plan(chain, analyses=("patterns",)).statement.sql()
+    text = plan_analysis(chain, analyses=("patterns",)).statement.sql()
     assert "CROSS JOIN" not in text
     # r by a, t by b, s by each of them with and without what lies beyond; r and t serve twice.
     assert text.count("GROUP BY") == 6
@@ -115,7 +115,7 @@ def test_tables_may_be_called_like_our_own_names():
 )
 def test_what_cannot_be_analysed_is_refused(asked, options, kind, message):
     with pytest.raises(kind, match=message):
-        plan(asked, **options)
+        plan_analysis(asked, **options)
 
 
 @pytest.mark.parametrize("beta", [0, -1.0, float("nan")])

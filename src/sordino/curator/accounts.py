@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sordino.core import Distance, Guarantee, LedgerError, ParameterError
-from sordino.ledger import Account, Ledger, Limit, StoredRelease
+from sordino.ledger import Account, Ledger, Limit, Reservation, StoredRelease
 from sordino.sql.policy import Budget, Policy
 
 
@@ -77,27 +77,25 @@ class Accounts:
         self.account(analyst)
         return self._ledger.stored(self._policy.dataset, analyst, question)
 
-    def spend(
+    def reserve(
         self,
         analyst: str,
         guarantee: Guarantee,
         question: str,
-        produce: Callable[[], Mapping[str, Any]],
         *,
         mechanism: str,
         parameters: Mapping[str, Any],
-    ) -> StoredRelease:
-        """`Ledger.spend` on the data set of the policy."""
+    ) -> Reservation:
+        """`Ledger.reserve` on the data set of the policy: what is durably paid before a row is read."""
         if self._ledger is None:
             self._rehearse(analyst, guarantee, question)
             self._ledger = Ledger.open(self._path or "")
         self._declare_once(self._ledger)
-        return self._ledger.spend(
+        return self._ledger.reserve(
             self._policy.dataset,
             analyst,
             guarantee,
-            question,
-            produce,
+            question=question,
             mechanism=mechanism,
             parameters=parameters,
         )

@@ -1,0 +1,1 @@
+"""What can be asked through a session: one file per workload."""

@@ -1,0 +1,110 @@
+"""A SELECT over private tables, as a question to a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sordino.core import EngineError, Guarantee, ParameterError, Release, UnsupportedError
+from sordino.curator.answer import words_of
+from sordino.curator.dataset import DataSet
+from sordino.engines import Snapshot
+from sordino.sampling.source import is_private
+from sordino.sql.answering.answer_table import answer_error, answer_errors, answer_value
+from sordino.sql.answering.measured import Measured, measure_all
+from sordino.sql.answering.plan import AnswerOptions, AnswerPlan, make_plan
+from sordino.sql.question import Statement
+from sordino.sql.reading.read import read_statement, with_public_keys
+
+_NO_KEYS = (
+    "the groups of a public table could not be read; nothing was spent. The owner finds the engine's own words in "
+    ".details"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlQuestion:
+    """One SELECT, and how it shall be answered: ``options`` are the arguments of `AnswerOptions.checked`."""
+
+    sql: str
+    options: Mapping[str, Any]
+
+    def quote(self, data: DataSet) -> SqlQuote:
+        """Check what was given, then plan."""
+        return SqlQuote(plan_sql(data, self.sql, AnswerOptions.checked(**self.options)))
+
+
+def plan_sql(data: DataSet, sql: str, options: AnswerOptions) -> AnswerPlan:
+    """Read, check and plan a SELECT. Groups that a public table names are read now: they are no secret."""
+    if not isinstance(sql, str):
+        raise ParameterError(f"sql must be a text, got {type(sql).__name__}")
+    data.check_epsilon(options.epsilon)
+    statement = read_statement(sql, policy=data.policy, catalogue=data.catalogue, dialect=data.engine.dialect)
+    if any(key.source is not None for key in statement.keys):
+        statement = _with_public_keys(statement, data)
+    return make_plan(statement, options, data.distance)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlQuote:
+    """An `AnswerPlan`, which says how each number of the answer is measured and drawn."""
+
+    plan: AnswerPlan
+
+    @property
+    def text(self) -> str:
+        """The SELECT."""
+        return self.plan.statement.text
+
+    @property
+    def identity(self) -> str:
+        """The parser's own text of the statement."""
+        return self.plan.statement.canonical
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The options."""
+        return self.plan.options.parameters()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all cells together."""
+        return self.plan.guarantee
+
+    @property
+    def mechanism(self) -> str:
+        """The noise."""
+        return self.plan.mechanism
+
+    def measure(self, snapshot: Snapshot) -> list[Measured]:
+        """The exact number of every cell and what its noise follows."""
+        return measure_all(snapshot, self.plan)
+
+    def draw(self, measured: list[Measured]) -> Release:
+        """Every cell by itself, then the table that is made of them."""
+        noises = self.plan.noises
+        cells = {
+            (cell.group, cell.measure): noises[cell.measure].draw(cell.exact, cell.bound) for cell in measured
+        }
+        return Release(
+            answer_value(self.plan, cells),
+            self.guarantee,
+            self.mechanism,
+            error=answer_error(self.plan, cells),
+            errors=answer_errors(self.plan, cells),
+            private=is_private(),
+        )
+
+
+def _with_public_keys(statement: Statement, data: DataSet) -> Statement:
+    """Groups from the rows of public tables; a failure has one text and costs nothing."""
+    data.check_reachable()
+    try:
+        with data.engine.snapshot() as snapshot:
+            return with_public_keys(statement, snapshot)
+    except UnsupportedError:  # more groups than are released: a public table decides
+        raise
+    except Exception as error:
+        failure = words_of(error)
+    raise EngineError(_NO_KEYS, failure)
