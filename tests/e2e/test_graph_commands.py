@@ -92,3 +92,45 @@ def test_bad_input_is_one_line(sordino, graphs, arguments, code, message):
     assert result.err.count("\n") == 1
     assert result.out == ""
     assert "Traceback" not in result.err
+
+
+def test_nodes_without_an_edge_are_there_when_they_are_named(sordino, graphs):
+    names = sorted({name for edge in EDGES for name in edge} | {"loner", "hermit"})
+    (graphs / "people.txt").write_text("# everybody\n\n" + "\n".join(names) + "\n")
+    histogram = ("count", "friends.txt", "degree_histogram", "-e", 1e6, "--max-degree", 22, "--json")
+    assert json.loads(sordino(*histogram).out)["value"][0] == 0
+    assert json.loads(sordino(*histogram, "--nodes", "people.txt").out)["value"][0] == 2
+    everybody = sordino("topk", "friends.txt", "-k", len(names), "-e", 1, "--nodes", "people.txt", "--json")
+    assert sorted(json.loads(everybody.out)["value"]) == names
+
+
+def test_a_number_of_nodes_means_the_ids_below_it(sordino, graphs):
+    (graphs / "path.txt").write_text("0 1\n1 2\n")
+    histogram = ("count", "path.txt", "degree_histogram", "-e", 1e6, "--json")
+    assert json.loads(sordino(*histogram, "--nodes", 5).out)["value"] == [2, 2, 1, 0, 0]
+    (graphs / "ids.txt").write_text("2\n1\n0\n7\n")
+    assert json.loads(sordino(*histogram, "--nodes", "ids.txt").out)["value"] == [1, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("file", "nodes", "code", "message"),
+    [
+        ("friends.txt", "poeple.txt", 2, "cannot read poeple.txt: no such file"),
+        ("friends.txt", 40, 3, "give nodes as the list of all ids"),
+        ("friends.txt", 0, 3, "give nodes as the list of all ids"),
+        ("friends.txt", "few.txt", 3, "not among the nodes that were declared"),
+        ("friends.txt", "twice.txt", 2, "twice.txt names a node twice: it has 3 lines and 2 distinct ids"),
+        ("friends.txt", "empty.txt", 2, "empty.txt names no nodes: it has one id per line"),
+        ("friends.txt", "picture.png", 2, "picture.png is not UTF-8 text"),
+        ("path.txt", 2, 3, "not among the nodes that were declared"),
+        ("path.txt", 0, 2, "nodes must be >= 1"),
+    ],
+)
+def test_nodes_that_do_not_fit_are_refused_in_one_line(sordino, graphs, file, nodes, code, message):
+    (graphs / "path.txt").write_text("0 1\n1 2\n")
+    (graphs / "few.txt").write_text("hub\na\n")
+    (graphs / "twice.txt").write_text("hub\na\nhub\n")
+    for command in (("topk", file, "-k", 1), ("count", file, "edges")):
+        result = sordino(*command, "-e", 1, "--nodes", nodes)
+        assert (result.code, result.out, result.err.count("\n")) == (code, "", 1), result
+        assert message.lower() in result.err.lower()

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
+from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
 
 
 def count(
-    file: Annotated[
-        str, typer.Argument(help="Edge list: text, CSV (also .gz) or Parquet, two columns of node labels.")
-    ],
+    file: graph.File,
     what: Annotated[
         str,
         typer.Argument(help="edges, triangles, k_stars, k_triangles or degree_histogram.", metavar="WHAT"),
@@ -32,12 +31,8 @@ def count(
     max_degree: Annotated[
         int | None, typer.Option(help="Public bound on the degrees, for the histogram.")
     ] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header", help="Whether a CSV of names begins with a line of column names."
-        ),
-    ] = None,
+    nodes: graph.Nodes = None,
+    header: graph.Header = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
     ] = False,
@@ -54,13 +49,13 @@ def count(
       sordino count friends.txt degree_histogram --epsilon 1 \\
           --max-degree 100
 
-    One edge is protected; the set of nodes is public.
+    One edge is protected; the set of nodes is public. Where it is sensitive
+    who has no edge at all, say by --nodes which nodes there are.
     """
-    from sordino.graphs import Graph
     from sordino.graphs import count as release_count
 
     release = release_count(
-        Graph.read(file, header=header),
+        graph.read_graph(file, nodes, header),
         what,
         epsilon=epsilon,
         delta=delta,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
 
 
@@ -18,9 +19,7 @@ class Excess(StrEnum):
 
 
 def topk(
-    file: Annotated[
-        str, typer.Argument(help="Edge list: text, CSV (also .gz) or Parquet, two columns of node labels.")
-    ],
+    file: graph.File,
     k: Annotated[int, typer.Option("-k", "--k", help="How many nodes to release.")],
     epsilon: Annotated[
         float, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")
@@ -49,12 +48,8 @@ def topk(
         ),
     ] = Excess.REFUSE,
     delta: Annotated[float, typer.Option(help="Allows cheaper composition over many nodes.")] = 0.0,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header", help="Whether a CSV of names begins with a line of column names."
-        ),
-    ] = None,
+    nodes: graph.Nodes = None,
+    header: graph.Header = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
     ] = False,
@@ -66,15 +61,17 @@ def topk(
     \b
       sordino topk friends.txt -k 10 --epsilon 1
       sordino topk friends.csv.gz -k 5 --epsilon 0.5 --metric triangles
+      sordino topk friends.txt -k 3 --epsilon 1 --nodes people.txt
       sordino topk friends.parquet -k 20 --epsilon 3 \\
           --max-degree 500 --excess project --json
 
-    One edge is protected; the set of nodes is public.
+    One edge is protected; the set of nodes is public. Where it is sensitive
+    who has no edge at all, say by --nodes which nodes there are.
     """
-    from sordino.graphs import Graph, top_k
+    from sordino.graphs import top_k
 
     release = top_k(
-        Graph.read(file, header=header),
+        graph.read_graph(file, nodes, header),
         k,
         epsilon=epsilon,
         metric=metric,

@@ -5,6 +5,7 @@ from sordino.graphs.counts.count import count, count_law, local_sensitivity_prof
 from sordino.graphs.ego_betweenness import ego_betweenness
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Metric
+from sordino.graphs.node_list import read_nodes
 from sordino.graphs.projection import project
 from sordino.graphs.top_k import top_k
 
@@ -18,6 +19,7 @@ __all__ = [
     "local_sensitivity_profile",
     "max_codegree",
     "project",
+    "read_nodes",
     "top_k",
     "triangles_per_node",
 ]

@@ -63,7 +63,7 @@ def read_edges(
             f"path must be a file name, got {type(path).__name__}; Graph.of takes data in memory"
         )
     name = fspath(path)
-    content = _content(name)
+    content = read_content(name)
     if content.startswith(_PARQUET):
         return number_edges(*two_columns(_parquet(name, content)), nodes=nodes)
     content = content.removeprefix(_MARK)
@@ -81,7 +81,7 @@ def read_edges(
     opening = second if header else first
     if opening is None:  # no edges, with or without a header
         if nodes is None:
-            raise ParameterError(f"{name} holds no edges: give nodes= if the graph has none")
+            raise ParameterError(f"{name} holds no edges: give nodes if the graph has none")
         return number_edges([], [], nodes=nodes)
     if ids == "auto":
         # A first id that begins like a number makes it a file of integers, so that a slip is found and named.
@@ -100,7 +100,8 @@ def read_edges(
     return _names(name, content, header, separator, nodes)
 
 
-def _content(name: str) -> bytes:
+def read_content(name: str) -> bytes:
+    """The bytes of a file, unpacked where it is gzipped."""
     try:
         content = Path(name).read_bytes()
     except OSError as error:
