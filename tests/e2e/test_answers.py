@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 VOTES = ("votes.csv", "--score", "votes", "--label", "party", "--sensitivity", 1)
@@ -94,6 +96,16 @@ def test_quantile_of_the_only_column_of_a_pipe(sordino, files):
     ages = (files / "ages.csv").read_bytes()
     result = sordino("quantile", "-", "--bounds", 0, 120, "--step", 1, "-e", 1000, stdin=ages)
     assert float(result.out.splitlines()[0]) == 40
+
+
+def test_a_file_without_rows_is_answered(sordino, files):
+    (files / "none.csv").write_text("salary,name\n")
+    table = pyarrow.table({"salary": pyarrow.nulls(0), "name": pyarrow.array([], pyarrow.string())})
+    pyarrow.parquet.write_table(table, files / "none.parquet")
+    for name in ("none.csv", "none.parquet"):
+        result = sordino("quantile", name, *PAY[1:], "-e", 1, "--distance", "add-remove")
+        assert (result.code, result.err) == (0, "")
+        assert 0 <= float(result.out.splitlines()[0]) <= 5000
 
 
 def test_quantile_clips_only_when_asked(sordino, files):

@@ -69,7 +69,7 @@ PARAMETERS = [
     (("frobnicate",), "No such command 'frobnicate'"),
     (("audit", "--slow"), "No such option"),
     (("select", "empty.csv", "--score", "a", "--sensitivity", 1, "-e", 1), "has no header"),
-    (("select", "header.csv", "--score", "a", "--sensitivity", 1, "-e", 1), "a header and no rows"),
+    (("select", "header.csv", "--score", "a", "--sensitivity", 1, "-e", 1), "at least one candidate"),
     (("select", "twice.csv", "--score", "a", "--sensitivity", 1, "-e", 1), "more than one column named 'a'"),
 ]
 

@@ -84,8 +84,6 @@ def _parsed(name: str, text: str, delimiter: str) -> CsvTable:
             start = reader.line_num + 1
     except csv.Error as error:
         raise PrivateDataError(f"line {start} of {name} is not CSV: {error}") from None
-    if not rows:
-        raise ParameterError(f"{name} has a header and no rows: the first line names the columns")
     return CsvTable(name, header, rows, lines)
 
 

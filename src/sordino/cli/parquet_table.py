@@ -32,6 +32,8 @@ class ParquetTable:
     def numbers(self, column: str) -> NDArray[np.float64]:
         """A column of finite numbers."""
         series = self.frame.get_column(column)
+        if not len(series):  # whatever its type: a column of nothing but nulls has none
+            return np.empty(0)
         if not series.dtype.is_numeric():
             raise ParameterError(
                 f"column {column!r} of {self.name} must hold numbers, its type is {series.dtype}"
@@ -65,10 +67,7 @@ def read_parquet(path: str) -> ParquetTable:
             native = reader(path)
         except Exception as error:  # each package has its own tree of errors, whose text may quote the file
             raise ParameterError(f"cannot read {path} as Parquet ({type(error).__name__})") from None
-        frame = nw.from_native(native, eager_only=True)
-        if not len(frame):
-            raise ParameterError(f"{path} has no rows")
-        return ParquetTable(path, frame)
+        return ParquetTable(path, nw.from_native(native, eager_only=True))
     raise MissingExtraError(
         "reading Parquet needs pyarrow, polars or pandas: pip install pyarrow, or give a CSV"
     )

@@ -19,8 +19,7 @@ def bounded_column(
     """Finite numbers within ``bounds``; with ``clip`` what lies outside is moved to the nearer bound.
 
     Clipping acts on every record by itself, so it changes no guarantee. Nulls and NaN are refused either way.
-    ``may_be_empty`` where records are added and removed, so that no records are a database like others; where they
-    are replaced their number is public, and none are refused.
+    ``may_be_empty`` where an answer is not one of the records; where it is, none are refused: their number is public.
     """
     low, high = checked_bounds(bounds)
     flag("clip", clip)

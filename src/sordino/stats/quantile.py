@@ -77,12 +77,12 @@ def quantile(
       whole steps of the lattice, so that nothing is rounded before the smooth bound itself.
     * ``auto``: inverse_sensitivity for a replaced record, permute_and_flip otherwise.
 
-    **Guarantee**: ε-DP for ``distance``. Where records are added or removed their number is private, and a column
-    without any is answered (by any point of the lattice); where they are replaced it is public, and none are refused.
+    **Guarantee**: ε-DP for ``distance``. A column without records is answered too, by any point of the lattice: that
+    there are none is private where records are added or removed.
     **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
     """
     asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
-    if asked.mechanism == "smooth_noise":
+    if asked.mechanism == "smooth_noise" and asked.ranks.records:
         return _smooth_noise(asked, epsilon)
     selection = _selection(asked)
     index = selection.draw()
@@ -162,7 +162,7 @@ def _checked(
             f"step {step!r} makes {points} lattice points, at most {_MOST_POINTS} are accepted"
         )
     number_is_private = where.change != "replace"
-    column = bounded_column(values, bounds=(low, high), clip=clip, may_be_empty=number_is_private)
+    column = bounded_column(values, bounds=(low, high), clip=clip, may_be_empty=True)
     if len(column) > _SHARE_UNITS:
         refusal = PrivateDataError if number_is_private else UnsupportedError
         raise refusal(
@@ -194,6 +194,8 @@ def _exact_index(asked: _Asked) -> int:
 def _selection(asked: _Asked) -> Any:
     ranks = asked.ranks
     common: dict[str, Any] = {"epsilon": asked.epsilon, "distance": asked.distance}
+    if not ranks.records and asked.distance.change == "replace":  # nothing to replace: every point is as good
+        return SELECTIONS["exponential"].prepare(question(np.zeros(len(ranks.below)), profile=1.0, **common))
     if asked.mechanism == "inverse_sensitivity":
         k = _rank(asked)
         changes = np.maximum(0, np.maximum(k - ranks.upto, ranks.below - k + 1))
