@@ -177,6 +177,21 @@ def test_explain_shows_the_owner_the_exact_answer_and_spends_nothing(sordino, sh
     assert sorted(os.listdir(shop)) == before
 
 
+def test_explain_begins_with_ten_lines_and_brief_shows_them_alone(sordino, shop):
+    asked = ("explain", "shop", JOIN, "-p", "policy.yaml", "-e", "1")
+    lines = sordino(*asked, "--brief").out.splitlines()
+    assert 8 <= len(lines) <= 10
+    assert lines[0] == "NOT PRIVATE: for the owner of the data only"
+    assert lines[1] == f"asked:    {JOIN}"
+    assert lines[2] == "exact:    200"
+    assert sordino(*asked).out.splitlines()[: len(lines)] == lines
+    content = json.loads(sordino(*asked, "--brief", "--json").out)
+    assert list(content) == ["warning", "brief"]
+    whole = json.loads(sordino(*asked, "--json").out)
+    assert (whole["brief"]["exact"], whole["brief"]["table"]) == (whole["exact"], "orders")
+    assert whole["brief"]["smooth_bound"] == whole["numbers"][0]["smooth_bound"]
+
+
 def test_explain_of_groups_prints_a_table(sordino, shop):
     result = sordino(
         "explain",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from sordino.cli import question_options as ask
 from sordino.cli.output import console, owners_words, plain_table, print_json, printable
@@ -29,6 +31,9 @@ def explain(
     noise: NoiseOption = None,
     error_share: ErrorShare = 0.0,
     analyses: Analyses = None,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Only the first lines, which say what matters.")
+    ] = False,
     as_json: ask.Json = False,
 ) -> None:
     """Show the exact answer, the bounds and the noise of a question.
@@ -41,10 +46,13 @@ def explain(
     \b
       sordino explain shop/ "SELECT COUNT(*) FROM orders JOIN items \\
           USING (order_id)" --policy shop.yaml --epsilon 0.5
+      sordino explain shop/ "SELECT COUNT(*) FROM orders" \\
+          -p shop.yaml -e 0.1 --brief
     """
     from pathlib import Path
 
     from sordino.curator import connect
+    from sordino.sql.answering.brief import summarize
 
     with owners_words(), connect(target, policy=Path(policy)) as curator:
         secret = curator.explain(
@@ -56,14 +64,20 @@ def explain(
             analyses=analyses or None,
         )
     facts = secret.reveal()
+    summary = summarize(facts)
     if as_json:
-        print_json(facts)
+        kept = {"warning": facts["warning"]} if brief else facts
+        print_json(kept | {"brief": summary.to_dict()})
         return
-    _print(facts)
+    print(facts["warning"])
+    for line in summary.lines():
+        print(printable(line))
+    if not brief:
+        print()
+        _print(facts)
 
 
 def _print(facts: dict[str, Any]) -> None:
-    print(facts["warning"])
     if isinstance(facts["exact"], list):
         print("exact answer:")
         print_rows(facts["exact"])
