@@ -66,7 +66,7 @@ def test_a_join_is_counted_near_its_exact_answer(curator):
     assert release.guarantee.delta == 0
     assert str(release.guarantee.distance) == "one row added or removed"
     assert "patterns" in release.guarantee.theorem
-    assert release.mechanism == "cauchy noise"
+    assert release.mechanism == "student_t noise"
     assert release.error is None
 
 
@@ -572,10 +572,10 @@ def test_explain_tells_the_owner_everything_and_spends_nothing(curator):
 
 
 def test_explained_scale_is_the_scale_that_is_drawn(curator, monkeypatch):
-    from sordino.mechanisms.noise import LatticeLaw
+    from sordino.mechanisms.noise import RoundedLaw
 
     scales = []
-    monkeypatch.setattr(LatticeLaw, "draw", lambda law: scales.append(float(law.scale)) or 0)
+    monkeypatch.setattr(RoundedLaw, "draw", lambda law: scales.append(float(law.scale)) or 0)
     facts = curator.explain(JOIN, 1.0).reveal()
     curator.session("ann").query(JOIN, 1.0)
     assert scales == [facts["numbers"][0]["noise_scale"]]

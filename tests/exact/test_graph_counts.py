@@ -20,7 +20,7 @@ from sordino.graphs.counts.degree_histogram import degree_histogram
 from sordino.graphs.counts.k_triangles import k_triangle_bound, k_triangles, triangle_level
 from sordino.graphs.counts.subgraph_count import MECHANISMS
 from sordino.graphs.graph import Graph
-from sordino.mechanisms.noise import LatticeLaw, noise_law
+from sordino.mechanisms.noise import RoundedLaw, noise_law
 from sordino.mechanisms.noise.ladder import ladder_law
 from sordino.mechanisms.noise.rungs import LadderLaw, Rungs
 from sordino.sensitivity import Profile
@@ -324,7 +324,7 @@ def with_rate(law, rate):
 def with_less_noise(law, factor):
     def mutant(g):
         original = law(g)
-        return LatticeLaw(original.shape, original.centre, original.scale / Fraction(factor), original.step)
+        return RoundedLaw(original.shape, original.centre, original.scale / Fraction(factor), original.step)
 
     return mutant
 

@@ -13,8 +13,8 @@ from sordino.audit import prove
 from sordino.mechanisms.noise import (
     DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
-    LatticeLaw,
     Levels,
+    RoundedLaw,
     calibrate_levels,
     levels_law,
     noise_law,
@@ -34,7 +34,7 @@ def near(values, sensitivity):
 def test_continuous_noise_keeps_its_claim_and_eight_percent_less_noise_does_not(noise, delta, epsilon):
     def law(x, factor=Fraction(1)):
         plain = noise_law(x, 1, epsilon=epsilon, delta=delta, noise=noise, step=Fraction(1, 12))
-        return LatticeLaw(plain.shape, plain.centre, plain.scale / factor, plain.step)
+        return RoundedLaw(plain.shape, plain.centre, plain.scale / factor, plain.step)
 
     proof = prove(law, VALUES, near(VALUES, 1), epsilon, delta)
     assert proof.holds
@@ -114,7 +114,7 @@ def test_noise_by_levels_keeps_its_claim(levels, method, epsilon, delta):
 
     def law(x, factor=Fraction(1)):
         plain = levels_law(x[0], x[1], levels, epsilon=epsilon, delta=delta, step=step, method=method)
-        return LatticeLaw(plain.shape, plain.centre, noise.scales[x[1]] / factor, step)
+        return RoundedLaw(plain.shape, plain.centre, noise.scales[x[1]] / factor, step)
 
     def holds(factor):
         return prove(lambda x: law(x, Fraction(factor)), databases, neighbours, epsilon, delta).holds
@@ -137,7 +137,7 @@ def test_levels_without_smoothing_are_refused():
 
     def law(x):
         plain = levels_law(x[0], x[1], levels, epsilon=0.5, delta=1e-6, step=1)
-        return LatticeLaw(plain.shape, plain.centre, Fraction(4 * levels.bounds[x[1]]), plain.step)
+        return RoundedLaw(plain.shape, plain.centre, Fraction(4 * levels.bounds[x[1]]), plain.step)
 
     assert not prove(law, databases, neighbours, 0.5, 1e-6).holds
 

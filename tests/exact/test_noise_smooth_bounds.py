@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from sordino.audit import prove
-from sordino.mechanisms.noise import LatticeLaw, LLNNoise, noise_law
+from sordino.mechanisms.noise import LLNNoise, RoundedLaw, noise_law
 from sordino.sensitivity import SmoothBound
 from tests.oracles import densities
 
@@ -64,7 +64,7 @@ def with_less_noise(law, factor):
 
     def mutant(x):
         original = law(x)
-        return LatticeLaw(original.shape, original.centre, original.scale / Fraction(factor), original.step)
+        return RoundedLaw(original.shape, original.centre, original.scale / Fraction(factor), original.step)
 
     return mutant
 
@@ -188,7 +188,7 @@ def test_a_step_that_follows_the_scale_is_refused_by_the_prover():
 
     def law(x):
         plain = law_of("student_t", 1.0, 0.0, 0.1)(x)
-        return LatticeLaw(plain.shape, plain.centre, plain.scale, plain.scale / 10)
+        return RoundedLaw(plain.shape, plain.centre, plain.scale, plain.scale / 10)
 
     from sordino.core import ProofError
 

@@ -174,7 +174,7 @@ def _laplace_errors(pay: NDArray[np.float64]) -> list[float]:
     return [_clamped_error(pay, high - low, "laplace", epsilon) for epsilon in _EPSILONS.tolist()]
 
 
-def _clamped_error(pay: NDArray[np.float64], bound: Any, noise: str, epsilon: float) -> float:
+def _clamped_error(pay: NDArray[np.float64], bound: Any, noise: Any, epsilon: float) -> float:
     """E|released − median| of lattice noise clamped to the bounds."""
     low, high = data.SALARY_BOUNDS
     exact = exact_quantile(pay, 0.5)

@@ -43,7 +43,8 @@ class Profile:
     row and no ``group_of`` holds for any number of candidates. From ``length`` on, δ(t) is ``bound``, never the last
     column; ``bound`` is the global sensitivity and may be ∞ where the use allows it.
 
-    ``closed_gap``, where there is one, gives what `gap_on_grid` would sum up step by step.
+    ``closed_gap``, where there is one, gives what `gap_on_grid` would sum up step by step. ``is_constant`` says that it
+    was made by `constant`: unlike an empty table, whose length may follow the data, that is public.
 
     **Requires** (the caller's claim, checked by ``sordino.audit.check_profile`` on small universes): admissibility,
     that is δ(x, 0) ≥ the local sensitivity at x and δ(x, t+1) ≥ δ(y, t) for all neighbours x, y.
@@ -57,6 +58,7 @@ class Profile:
     group_of: NDArray[np.intp] | None = None
     distance: Distance | None = None
     closed_gap: Callable[[float], NDArray[np.int64]] | None = None
+    is_constant: bool = False
 
     def __post_init__(self) -> None:
         if self.distance is not None:
@@ -68,7 +70,14 @@ class Profile:
     def constant(cls, bound: float, *, distance: Distance | None = None) -> Profile:
         """The global sensitivity at every distance."""
         positive("bound", bound)
-        return cls(1, _checked_bound(bound), 0, lambda start, stop: np.empty((1, 0)), distance=distance)
+        return cls(
+            1,
+            _checked_bound(bound),
+            0,
+            lambda start, stop: np.empty((1, 0)),
+            distance=distance,
+            is_constant=True,
+        )
 
     @classmethod
     def from_table(cls, table: ArrayLike, *, bound: float, distance: Distance | None = None) -> Profile:
@@ -183,6 +192,8 @@ class Profile:
 
     def smooth_bound(self, distance: Distance | None = None) -> SmoothBound:
         """The smooth bound of a number (the largest over candidates if there are several)."""
+        if self.is_constant and math.isfinite(self.bound):
+            return SmoothBound.of_constant(self.bound, distance=self.measured_in(distance))
         return SmoothBound(
             function=lambda beta: float(np.max(self.smooth(beta))), distance=self.measured_in(distance)
         )

@@ -16,11 +16,17 @@ import pytest
 
 from sordino.audit import prove
 from sordino.core import CalibrationError, UnsupportedError
-from sordino.mechanisms.noise import CauchyNoise, LaplaceNoise, LatticeLaw
+from sordino.mechanisms.noise import CauchyNoise, LaplaceNoise, RoundedLaw
 from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.sensitivity import SmoothBound
 
-NOISES = [("cauchy", 1.0, 0.0), ("cauchy", 0.3, 0.0), ("laplace", 1.0, 1e-3), ("laplace", 0.5, 0.01)]
+NOISES = [
+    ("student_t", 1.0, 0.0),
+    ("cauchy", 1.0, 0.0),
+    ("cauchy", 0.3, 0.0),
+    ("laplace", 1.0, 1e-3),
+    ("laplace", 0.5, 0.01),
+]
 
 
 def line_bound(values):
@@ -132,7 +138,7 @@ def test_least_scale_is_private_where_every_limit_is_reached(noise, epsilon, del
 def mutant_law(grid, choose):
     def law(x):
         bound = pair_bound(grid, x)
-        return LatticeLaw(grid.noise.shape, Fraction(x[0]), choose(grid, bound), Fraction(1, 4))
+        return RoundedLaw(grid.noise.shape, Fraction(x[0]), choose(grid, bound), Fraction(1, 4))
 
     return law
 

@@ -164,7 +164,7 @@ def test_rational_sensitivities_and_steps_are_exact_or_rounded_up():
         ({"value": "secret"}, ParameterError),
         ({"bound": 1, "noise": "discrete_gaussian", "delta": 0.0}, CalibrationError),
         ({"bound": 1.5, "noise": "discrete_gaussian", "delta": 0.1}, ParameterError),
-        ({"bound": 1, "noise": "discrete_laplace", "value": 0.5}, PrivateDataError),
+        ({"bound": 1.5, "noise": "discrete_laplace", "value": 0.5}, PrivateDataError),
         ({"bound": 1, "noise": "discrete_laplace", "beta": 0.5}, ParameterError),
     ],
     ids=str,
@@ -210,10 +210,14 @@ def test_advice_ranks_by_radius_and_says_why_not():
     rows = advise(1.0, 1e-6, beta=0.05)
     radii = [row.radius for row in rows if row.radius is not None]
     assert radii == sorted(radii)
-    assert [row.noise for row in rows if row.radius is None] == ["gaussian"]
+    assert [row.noise for row in rows if row.radius is None] == [
+        "gaussian",
+        "discrete_laplace",
+        "discrete_gaussian",
+    ]
     assert "constant" in rows[-1].reason
     assert advise(1.0, 0.0)[0].noise == "student_t"
     missing = {row.noise: row.reason for row in advise(1.0) if row.radius is None}
-    assert set(missing) == {"laplace", "lln", "gaussian"}
+    assert set(missing) == {"laplace", "lln", "gaussian", "discrete_laplace", "discrete_gaussian"}
     assert all("delta > 0" in missing[name] for name in ("laplace", "lln"))
     assert advise(1.0, beta=0.0)[0].noise == "laplace"

@@ -18,9 +18,9 @@ from sordino.mechanisms.noise import (
     GaussianNoise,
     LadderLaw,
     LaplaceNoise,
-    LatticeLaw,
     Levels,
     LLNNoise,
+    RoundedLaw,
     StudentTNoise,
     calibrate_levels,
 )
@@ -62,7 +62,7 @@ def random_case(shape, random):
     z = random.choice(
         [0.0, random.uniform(0, 1), random.uniform(0, 30), 10 ** random.uniform(-3, math.log10(reach))]
     )
-    law = LatticeLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
+    law = RoundedLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
     return law, round(law.centre + sign * Fraction(min(z, reach)) * law.scale) + random.choice(
         [0, 0, 1, -1, 2]
     )
@@ -111,7 +111,7 @@ REPORTED = [  # errors of 1e-9 to 1e-3 before: narrow bins at a peak, and tails 
 
 @pytest.mark.parametrize(("shape", "scale", "centre", "index"), REPORTED, ids=lambda case: repr(case))
 def test_masses_that_were_off(shape, scale, centre, index):
-    law = LatticeLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
+    law = RoundedLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
     truth = true_log(law, index)
     assert abs(float(law.log_masses(index, index)[0]) - truth) <= law.log_error * (1 + abs(truth))
 
@@ -203,7 +203,7 @@ TEN = Fraction(10)
 @pytest.mark.parametrize("power", [-400, -250, -20, 20, 250, 400])
 @pytest.mark.parametrize("far", [0, 400])
 def test_laws_at_extreme_scales_answer(shape, power, far):
-    law = LatticeLaw(shape, TEN**far + Fraction(1, 3), TEN**power, Fraction(1))
+    law = RoundedLaw(shape, TEN**far + Fraction(1, 3), TEN**power, Fraction(1))
     first, last = law.window()
     middle = round(law.centre)
     assert first <= middle <= last
@@ -218,18 +218,18 @@ def test_laws_at_extreme_scales_answer(shape, power, far):
             assert found == pytest.approx(-math.inf if truth is None else truth, rel=1e-13, abs=1e-13)
     assert 0 <= law.tail_mass(first, last) <= 1
     if shape.symmetric:
-        other = LatticeLaw(shape, law.centre + 1, 2 * law.scale, law.step)
+        other = RoundedLaw(shape, law.centre + 1, 2 * law.scale, law.step)
         assert law.tail_loss(other, first, last) > 0
-        assert law.tail_loss(LatticeLaw(shape, law.centre, TEN**900, law.step), first, last) == math.inf
+        assert law.tail_loss(RoundedLaw(shape, law.centre, TEN**900, law.step), first, last) == math.inf
 
 
 def test_scales_that_differ_by_less_than_a_float_still_differ():
-    one = LatticeLaw(Laplace(), Fraction(0), Fraction(1), Fraction(1))
+    one = RoundedLaw(Laplace(), Fraction(0), Fraction(1), Fraction(1))
     for shape in (Laplace(), Normal()):
-        near = LatticeLaw(shape, Fraction(0), 1 + TEN**-30, Fraction(1))
-        assert near.tail_loss(LatticeLaw(shape, Fraction(0), Fraction(1), Fraction(1)), -5, 5) == math.inf
-    moved = LatticeLaw(Normal(), TEN**-400, Fraction(1), Fraction(1))
-    assert moved.tail_loss(LatticeLaw(Normal(), Fraction(0), Fraction(1), Fraction(1)), -5, 5) == math.inf
+        near = RoundedLaw(shape, Fraction(0), 1 + TEN**-30, Fraction(1))
+        assert near.tail_loss(RoundedLaw(shape, Fraction(0), Fraction(1), Fraction(1)), -5, 5) == math.inf
+    moved = RoundedLaw(Normal(), TEN**-400, Fraction(1), Fraction(1))
+    assert moved.tail_loss(RoundedLaw(Normal(), Fraction(0), Fraction(1), Fraction(1)), -5, 5) == math.inf
     assert one.tail_loss(one, -5, 5) < 1e-11
 
 

@@ -17,9 +17,10 @@ from sordino.mechanisms.noise import (
     LaplaceNoise,
     LLNNoise,
     StudentTNoise,
-    discrete,
+    discrete_gaussian,
 )
-from sordino.mechanisms.noise.discrete import DiscreteGaussianNoise, gaussian_divergence
+from sordino.mechanisms.noise.discrete_gaussian import DiscreteGaussianNoise, gaussian_divergence
+from sordino.mechanisms.noise.registry import check_serves
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from tests.oracles import densities
 from tests.oracles import noise as oracle
@@ -206,8 +207,8 @@ def test_a_wide_discrete_gaussian_is_that_of_the_continuous_law_and_a_little_mor
     # one that can still be summed: the bound by the continuous law lies above the sum
     narrow = 300 / GaussianNoise().alpha(epsilon, delta, 0)
     summed = gaussian_divergence(narrow, 300, epsilon)
-    assert not discrete._wide_divergence_holds(narrow, 300, epsilon, summed)
-    assert discrete._wide_divergence_holds(narrow, 300, epsilon, 1.2 * summed)
+    assert not discrete_gaussian._wide_divergence_holds(narrow, 300, epsilon, summed)
+    assert discrete_gaussian._wide_divergence_holds(narrow, 300, epsilon, 1.2 * summed)
 
 
 def test_large_budgets_do_not_overflow():
@@ -246,12 +247,14 @@ def test_too_large_a_beta_is_refused_and_the_message_names_one_that_works(noise,
 
 
 def test_what_a_noise_cannot_do_names_what_can():
-    with pytest.raises(UnsupportedError, match="student_t"):
+    with pytest.raises(UnsupportedError, match="advise"):
         GaussianNoise().alpha(1, 1e-6, 0.1)
     with pytest.raises(CalibrationError, match="delta > 0"):
         GaussianNoise().alpha(1, 0, 0)
-    with pytest.raises(CalibrationError, match="student_t and cauchy"):
+    with pytest.raises(CalibrationError, match="advise"):
         LaplaceNoise().alpha(1, 0, 0.1)
+    with pytest.raises(CalibrationError, match="student_t, cauchy"):
+        check_serves(LaplaceNoise.traits, constant=False, delta=0.0)
     with pytest.raises(CalibrationError, match="delta > 0"):
         LLNNoise(0.5).alpha(1, 0, 0.1)
     with pytest.raises(ParameterError, match="tight, split, paper"):

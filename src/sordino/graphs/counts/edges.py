@@ -9,7 +9,7 @@ from sordino.core import Release, flip_edge
 from sordino.core.parameters import choice
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.graph import Graph
-from sordino.mechanisms.noise import add_noise, noise_law
+from sordino.mechanisms.noise import DiscreteLaplaceNoise, add_noise, noise_law
 from sordino.sensitivity import Profile
 
 
@@ -28,7 +28,7 @@ class EdgeCount:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """One: nothing is gained from a constant local sensitivity."""
-        return ("discrete_laplace",)
+        return (DiscreteLaplaceNoise.traits.name,)
 
     @property
     def options(self) -> frozenset[str]:
@@ -57,7 +57,7 @@ def _noise(question: CountQuestion) -> dict[str, Any]:
     return {
         "bound": 1,
         "epsilon": question.epsilon,
-        "noise": "discrete_laplace",
+        "noise": DiscreteLaplaceNoise.traits.name,
         "step": 1,
         "distance": flip_edge(),
     }

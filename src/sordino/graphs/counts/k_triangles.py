@@ -13,9 +13,10 @@ from sordino.core import CalibrationError, Release, flip_edge
 from sordino.graphs.codegree import max_codegree
 from sordino.graphs.counts.edge_triangles import triangles_per_edge
 from sordino.graphs.counts.question import CountQuestion
-from sordino.graphs.counts.subgraph_count import MECHANISMS, SubgraphCount, rounded_up
+from sordino.graphs.counts.subgraph_count import LADDER_OF, MECHANISMS, SubgraphCount, rounded_up
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import Levels, add_noise_by_levels, levels_law
+from sordino.mechanisms.noise.registry import noise_names
 from sordino.sensitivity import Profile
 
 LEVELS = "levels"
@@ -91,7 +92,8 @@ class KTriangleCount(SubgraphCount):
         """Levels need δ and have a β of their own."""
         if question.mechanism == LEVELS:
             if question.delta == 0:
-                raise CalibrationError("levels need delta > 0; ladder, student_t and cauchy are pure")
+                pure = noise_names(constant=False, pure=True)
+                raise CalibrationError(f"levels need delta > 0; pure are {', '.join((*LADDER_OF, *pure))}")
             if question.beta is not None:
                 raise CalibrationError(
                     f"levels choose beta from epsilon and delta, got beta = {question.beta!r}"

@@ -7,18 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sordino.core import CalibrationError, ParameterError, Release, UnsupportedError, flip_edge
+from sordino.core import ParameterError, Release, UnsupportedError, flip_edge
 from sordino.core.parameters import choice
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import add_noise, noise_law
-from sordino.mechanisms.noise.ladder import add_ladder_noise, ladder_law
+from sordino.mechanisms.noise.ladder import LADDERS, LadderName, add_ladder_noise, ladder_law
+from sordino.mechanisms.noise.registry import NOISES, check_serves, noise_names
 from sordino.sensitivity import Profile
 
-LADDERS = {"ladder": "smooth", "zhang_ladder": "zhang"}
-SMOOTH = ("student_t", "cauchy", "laplace", "lln")
+# a ladder's name among the mechanisms of a count, and its own
+LADDER_OF: dict[str, LadderName] = {"ladder": "smooth", "zhang_ladder": "zhang"}
 GLOBAL = "global"
-MECHANISMS = (*LADDERS, *SMOOTH, GLOBAL)
+MECHANISMS = (*LADDER_OF, *noise_names(constant=False), GLOBAL)
 
 _LARGEST_BOUND = 10**290
 
@@ -32,8 +33,8 @@ class SubgraphCount:
     no k.
 
     **Guarantee**: that of the mechanism, for one edge added or removed between existing nodes.
-    *ladder*, *zhang_ladder*, *student_t*, *cauchy* (ε-DP), *laplace*, *lln* ((ε, δ)), and *global* (ε-DP, discrete
-    Laplace with the global sensitivity; Laplace on the lattice where the step is not 1).
+    *ladder* and *zhang_ladder* (ε-DP), every noise that takes a smooth bound, and *global* (ε-DP, Laplace noise with
+    the global sensitivity, in whole steps where that is a whole number of them).
     Without a mechanism: ladder, or global where even on the graph without edges, whose profile is public, the
     ladder's expected error is not below that of global. That depends on n, k and ε alone. On ca-GrQc, Facebook and
     Enron at ε = 0.1 and 1 the ladder has the least expected error for triangles, 2- and 3-stars and 2- and 3-triangles,
@@ -62,12 +63,10 @@ class SubgraphCount:
         mechanism = question.mechanism
         if mechanism is not None:
             choice("mechanism", mechanism, self.mechanisms)
-        if question.beta is not None and mechanism in ("zhang_ladder", GLOBAL):
+        if question.beta is not None and not _takes_beta(mechanism):
             raise ParameterError(f"the {mechanism} mechanism has no beta, got {question.beta!r}")
-        if mechanism in ("laplace", "lln") and question.delta == 0:
-            raise CalibrationError(
-                f"{mechanism} noise with a smooth bound needs delta > 0; ladder, student_t and cauchy are pure"
-            )
+        if mechanism in NOISES:
+            check_serves(NOISES[mechanism].traits, constant=False, delta=question.delta)
         if self.bound(question.nodes, question.k) > _LARGEST_BOUND:
             raise UnsupportedError(
                 f"{self.name} with k = {question.k} on {question.nodes} nodes may change by more than 1e290 "
@@ -77,12 +76,12 @@ class SubgraphCount:
     def release(self, graph: Graph, question: CountQuestion) -> Release:
         """The private count."""
         mechanism, value, profile = self._settled(graph, question)
-        if mechanism in LADDERS:
+        if mechanism in LADDER_OF:
             return add_ladder_noise(
                 value,
                 profile,
                 epsilon=question.epsilon,
-                variant=LADDERS[mechanism],
+                variant=LADDER_OF[mechanism],
                 beta=question.beta,
                 step=question.step,
                 distance=flip_edge(),
@@ -92,12 +91,12 @@ class SubgraphCount:
     def law(self, graph: Graph, question: CountQuestion) -> Any:
         """The exact law of `release`."""
         mechanism, value, profile = self._settled(graph, question)
-        if mechanism in LADDERS:
+        if mechanism in LADDER_OF:
             return ladder_law(
                 value,
                 profile,
                 epsilon=question.epsilon,
-                variant=LADDERS[mechanism],
+                variant=LADDER_OF[mechanism],
                 beta=question.beta,
                 step=question.step,
             )
@@ -122,9 +121,14 @@ class SubgraphCount:
     def _noise(self, mechanism: str, profile: Profile, question: CountQuestion) -> dict[str, Any]:
         common = {"epsilon": question.epsilon, "step": question.step, "distance": flip_edge()}
         if mechanism == GLOBAL:
-            noise = "discrete_laplace" if question.step == 1 else "laplace"
-            return common | {"bound": profile.bound, "noise": noise}
+            return common | {"bound": profile.bound}
         return common | {"bound": profile, "noise": mechanism, "delta": question.delta, "beta": question.beta}
+
+
+def _takes_beta(mechanism: str | None) -> bool:
+    if mechanism in LADDER_OF:
+        return LADDERS[LADDER_OF[mechanism]].takes_beta
+    return mechanism != GLOBAL
 
 
 _NO_EDGES: list[tuple[int, int]] = []

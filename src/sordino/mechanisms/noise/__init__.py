@@ -3,11 +3,13 @@
 from sordino.mechanisms.noise.add_noise import add_noise, noise_law, noise_radius
 from sordino.mechanisms.noise.advise import Advice, advise
 from sordino.mechanisms.noise.cauchy import CauchyNoise
-from sordino.mechanisms.noise.discrete import DiscreteGaussianNoise, DiscreteLaplaceNoise, IntegerLaw
+from sordino.mechanisms.noise.discrete_gaussian import DiscreteGaussianNoise
+from sordino.mechanisms.noise.discrete_laplace import DiscreteLaplaceNoise
+from sordino.mechanisms.noise.entry import NoiseEntry
 from sordino.mechanisms.noise.gaussian import GaussianNoise
+from sordino.mechanisms.noise.integer_law import IntegerLaw
 from sordino.mechanisms.noise.ladder import add_ladder_noise, ladder_law
 from sordino.mechanisms.noise.laplace import LaplaceNoise
-from sordino.mechanisms.noise.lattice_law import LatticeLaw
 from sordino.mechanisms.noise.levels import (
     LevelNoise,
     Levels,
@@ -17,10 +19,14 @@ from sordino.mechanisms.noise.levels import (
 )
 from sordino.mechanisms.noise.lln import LLNNoise
 from sordino.mechanisms.noise.noise import Noise
+from sordino.mechanisms.noise.registry import NOISES
+from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.mechanisms.noise.rungs import LadderLaw
 from sordino.mechanisms.noise.student_t import StudentTNoise
+from sordino.mechanisms.noise.traits import NoiseTraits
 
 __all__ = [
+    "NOISES",
     "Advice",
     "CauchyNoise",
     "DiscreteGaussianNoise",
@@ -30,10 +36,12 @@ __all__ = [
     "LLNNoise",
     "LadderLaw",
     "LaplaceNoise",
-    "LatticeLaw",
     "LevelNoise",
     "Levels",
     "Noise",
+    "NoiseEntry",
+    "NoiseTraits",
+    "RoundedLaw",
     "StudentTNoise",
     "add_ladder_noise",
     "add_noise",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from sordino.core import (
     CalibrationError,
@@ -18,41 +17,29 @@ from sordino.core import (
     PrivateDataError,
     Release,
     Secret,
-    UnsupportedError,
     add_remove_row,
     checked_distance,
 )
-from sordino.core.parameters import choice, exact, non_negative, positive, probability
-from sordino.mechanisms.noise import lln
-from sordino.mechanisms.noise.cauchy import CauchyNoise
-from sordino.mechanisms.noise.discrete import (
-    DiscreteGaussianNoise,
-    DiscreteLaplaceNoise,
-    DiscreteNoise,
-    IntegerLaw,
-)
-from sordino.mechanisms.noise.gaussian import GaussianNoise
-from sordino.mechanisms.noise.laplace import LaplaceNoise
-from sordino.mechanisms.noise.lattice_law import LatticeLaw
-from sordino.mechanisms.noise.lln import LLNNoise
+from sordino.core.parameters import exact, non_negative, positive, probability
+from sordino.mechanisms.names import NoiseName
+from sordino.mechanisms.noise.integer_law import IntegerLaw, IntegerNoise
 from sordino.mechanisms.noise.noise import Noise
-from sordino.mechanisms.noise.student_t import StudentTNoise
+from sordino.mechanisms.noise.registry import (
+    AUTO,
+    NOISES,
+    best_noise,
+    check_serves,
+    default_beta,
+    find_noise,
+    noise_names,
+    resolve,
+    traits_of,
+)
+from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile, SmoothBound
 
-DISCRETE: dict[str, DiscreteNoise] = {
-    "discrete_laplace": DiscreteLaplaceNoise(),
-    "discrete_gaussian": DiscreteGaussianNoise(),
-}
-# by name: the noise at (calibration, epsilon, delta, beta)
-CONTINUOUS: dict[str, Callable[[str, float, float, float], Noise]] = {
-    "student_t": lambda calibration, epsilon, delta, beta: StudentTNoise(calibration=calibration),
-    "laplace": lambda calibration, epsilon, delta, beta: LaplaceNoise(calibration=calibration),
-    "cauchy": lambda calibration, epsilon, delta, beta: CauchyNoise(calibration=calibration),
-    "lln": lambda calibration, epsilon, delta, beta: LLNNoise.fitted(epsilon, delta, beta, calibration),
-    "gaussian": lambda calibration, epsilon, delta, beta: GaussianNoise(calibration),
-}
-NAMES = (*CONTINUOUS, *DISCRETE)
+NoiseChoice = Literal["auto"] | NoiseName | Noise
 
 # A smooth bound near underflow has lost its relative precision; the larger of a smooth bound and a constant is smooth.
 _SMALLEST_BOUND = 1e-280
@@ -62,7 +49,7 @@ _SMALLEST_BOUND = 1e-280
 class _Plan:
     """Everything that a release needs, settled before any randomness."""
 
-    law: LatticeLaw | IntegerLaw
+    law: RoundedLaw | IntegerLaw
     guarantee: Guarantee
     mechanism: str
     value: Fraction
@@ -77,7 +64,7 @@ def add_noise(
     *,
     epsilon: float,
     delta: float = 0.0,
-    noise: str | Noise = "student_t",
+    noise: NoiseChoice = "auto",
     step: Any,
     calibration: str = "tight",
     beta: float | None = None,
@@ -88,16 +75,29 @@ def add_noise(
     ``bound`` is a global sensitivity (a number), a `SmoothBound`, or a `Profile` with one row. ``noise`` is a
     name or a Noise: student_t, cauchy (pure, any bound), laplace (pure for a constant bound, else needs
     ``delta``), lln (``delta``), gaussian (``delta``, constant bound), discrete_laplace and discrete_gaussian
-    (constant bound; the value is a multiple of ``step``). ``beta`` defaults to the noise's own choice from ε
+    (constant bound; in whole steps). ``auto`` is the best pure noise by public parameters: for a constant bound
+    Laplace noise (discrete where the bound is a whole number of steps), for a smooth one the noise with the
+    smallest 95 % radius at ε and β; it never spends ``delta``. ``beta`` defaults to the noise's own choice from ε
     and δ. ``distance`` is what neighbours differ by; where the bound states its own, another one is refused.
 
-    **Guarantee**: that of the noise (its class states the theorem), for the distance of the bound.
+    **Guarantee**: that of the noise (its class states the theorem), for the distance of the bound. ``auto`` looks at
+    ε, β, the step and which kind of bound was given (and its size if it is constant), all of them public, so that
+    neighbours get the same noise.
     **Requires**: the bound holds for the value: |f(x) - f(y)| <= S(x) and S(x) <= e^β·S(y) for all
     neighbours. Step, β, ε, δ, noise and calibration must be chosen without looking at the data.
     **Source**: Nissim, Raskhodnikova, Smith 2007, and each noise's own.
     **Numerics**: value, bound and step are taken at their exact binary value, the scale S/α is rational, and
     the draw is exact in law on the lattice, so rounding to it is post-processing. α pays for the bound's
-    rounding error.
+    rounding error. Noise in whole steps takes the value rounded to the nearest multiple of the step: if the bound is m
+    whole steps, ⌊v/step + ½⌋ moves by at most m as v moves by at most m steps, so that this costs nothing.
+
+    >>> import sordino as sd
+    >>> release = sd.add_noise(1042, 1, epsilon=0.5, step=1)
+    >>> release.mechanism, str(release.guarantee.loss)
+    ('discrete_laplace noise', 'ε = 0.5')
+    >>> profile = sd.Profile.from_table([2, 3, 5], bound=100)  # how far one further change moves this number
+    >>> sd.add_noise(17.5, profile, epsilon=1.0, step=0.25).mechanism
+    'student_t noise'
     """
     plan = _plan(value, bound, epsilon, delta, noise, step, calibration, beta, distance)
     lattice = plan.law.step
@@ -119,12 +119,12 @@ def noise_law(
     *,
     epsilon: float,
     delta: float = 0.0,
-    noise: str | Noise = "student_t",
+    noise: NoiseChoice = "auto",
     step: Any,
     calibration: str = "tight",
     beta: float | None = None,
     distance: Distance | None = None,
-) -> LatticeLaw | IntegerLaw:
+) -> RoundedLaw | IntegerLaw:
     """The exact law of what `add_noise` with the same arguments releases, over multiples of ``step``."""
     return _plan(value, bound, epsilon, delta, noise, step, calibration, beta, distance).law
 
@@ -134,7 +134,7 @@ def noise_radius(
     *,
     epsilon: float,
     delta: float = 0.0,
-    noise: str | Noise = "student_t",
+    noise: NoiseChoice = "auto",
     confidence: float = 0.95,
     calibration: str = "tight",
     beta: float = 0.0,
@@ -147,27 +147,10 @@ def noise_radius(
     sensitivity = positive("sensitivity", sensitivity)
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
     beta, confidence = non_negative("beta", beta), probability("confidence", confidence)
-    chosen = resolve(noise, calibration, epsilon, delta, beta)
+    named: str | Noise = best_noise(epsilon, beta) if noise == AUTO else noise
+    check_serves(traits_of(named), constant=beta == 0, delta=delta)
+    chosen = resolve(named, calibration, epsilon, delta, beta)
     return sensitivity * chosen.shape.radius(confidence) / chosen.alpha(epsilon, delta, beta)
-
-
-def resolve(noise: str | Noise, calibration: str, epsilon: float, delta: float, beta: float) -> Noise:
-    """The Noise behind a name."""
-    if not isinstance(noise, str):
-        if not isinstance(noise, Noise):
-            raise ParameterError(f"noise must be a Noise or one of {', '.join(NAMES)}, got {noise!r}")
-        return noise
-    name = choice("noise", noise, NAMES)
-    if name in DISCRETE:
-        raise UnsupportedError(f"{name} noise has no continuous shape: {', '.join(CONTINUOUS)} have one")
-    return CONTINUOUS[name](calibration, epsilon, delta, beta)
-
-
-def default_beta(noise: str | Noise, calibration: str, epsilon: float, delta: float) -> float:
-    """The β that `add_noise` uses for a smooth bound when none is given."""
-    if noise == "lln":
-        return lln.default_beta(epsilon, delta)
-    return resolve(noise, calibration, epsilon, delta, 0.0).default_beta(epsilon, delta)
 
 
 def derivative_factor(beta: float) -> float:
@@ -184,7 +167,7 @@ def _plan(
     bound: Any,
     epsilon: float,
     delta: float,
-    noise: str | Noise,
+    noise: NoiseChoice,
     step: Any,
     calibration: str,
     beta: float | None,
@@ -195,14 +178,19 @@ def _plan(
     if lattice <= 0:
         raise ParameterError(f"step must be > 0, got {step!r}")
     smooth = as_smooth_bound(bound, distance)
-    if isinstance(noise, str) and choice("noise", noise, NAMES) in DISCRETE:
-        return _discrete_plan(value, smooth, epsilon, delta, DISCRETE[noise], lattice, beta)
+    integer = _integer_noise(noise, smooth, lattice)
+    if integer is not None:
+        return _integer_plan(value, smooth, epsilon, delta, integer, lattice, beta)
+    named: str | Noise = noise
+    if named == AUTO:
+        named = best_noise(epsilon, 0.0 if smooth.constant else beta or None)
+    check_serves(traits_of(named), constant=smooth.constant, delta=delta)
     if smooth.constant:
         if beta:
             raise ParameterError(f"a constant bound has no beta, got {beta!r}")
         beta = 0.0
     elif beta is None:
-        beta = max(default_beta(noise, calibration, epsilon, delta), smooth.beta_min)
+        beta = max(default_beta(named, calibration, epsilon, delta), smooth.beta_min)
     else:
         beta = positive("beta", beta)
     if beta < smooth.beta_min:
@@ -210,50 +198,57 @@ def _plan(
             f"this bound is smooth from beta = {smooth.beta_min:g} on, got beta = {beta:g}; "
             "give a larger beta or epsilon"
         )
-    chosen = resolve(noise, calibration, epsilon, delta, beta)
-    if beta == 0 and not smooth.constant:
-        chosen.alpha(epsilon, delta, 1e-9)  # says why a noise that chooses β = 0 refuses a smooth bound
-        raise UnsupportedError(f"{chosen.name} noise takes a constant bound; this one is smooth")
+    chosen = resolve(named, calibration, epsilon, delta, beta)
     alpha = chosen.alpha(epsilon, delta, beta)
     if smooth.kind == "derivative" and not chosen.infinitesimal:
         alpha *= derivative_factor(beta)
     centre = _exact_value(value)
     sensitivity = max(smooth.at(beta), _SMALLEST_BOUND)
     scale = Fraction(sensitivity) / Fraction(alpha)
-    law = LatticeLaw(chosen.shape, centre, scale, lattice)
-    spent = 0.0 if smooth.constant and chosen.name == "laplace" else delta
+    law = RoundedLaw(chosen.shape, centre, scale, lattice)
+    spent = chosen.traits.delta_spent(delta, constant=smooth.constant)
     guarantee = chosen.guarantee(epsilon, spent, smooth.distance)
-    return _Plan(law, guarantee, f"{chosen.name} noise", centre, sensitivity, scale, beta)
+    return _Plan(law, guarantee, f"{chosen.traits.name} noise", centre, sensitivity, scale, beta)
 
 
-def _discrete_plan(
+def _integer_noise(noise: NoiseChoice, smooth: SmoothBound, step: Fraction) -> IntegerNoise | None:
+    """The noise in whole steps that is asked for by name, or that ``auto`` means; None where it is a continuous one."""
+    if not isinstance(noise, str):
+        return None
+    if noise != AUTO:
+        return find_noise(noise).integer
+    if not smooth.constant or (Fraction(smooth.at(0.0)) / step).denominator != 1:
+        return None
+    names = noise_names(constant=True, pure=True, integer=True)
+    return NOISES[names[0]].integer if names else None
+
+
+def _integer_plan(
     value: Any,
     smooth: SmoothBound,
     epsilon: float,
     delta: float,
-    noise: DiscreteNoise,
+    noise: IntegerNoise,
     step: Fraction,
     beta: float | None,
 ) -> _Plan:
-    if not smooth.constant:
-        raise UnsupportedError(
-            f"{noise.name} noise takes a constant bound (a global sensitivity); for a smooth bound use student_t, "
-            "cauchy, laplace or lln noise"
-        )
+    name = noise.traits.name
+    check_serves(noise.traits, constant=smooth.constant, delta=delta)
     if beta:
-        raise ParameterError(f"{noise.name} noise has no beta, got {beta!r}")
+        raise ParameterError(f"a constant bound has no beta, got {beta!r}")
     sensitivity = smooth.at(0.0)
-    width = noise.width(Fraction(sensitivity) / step, epsilon, delta)
+    steps = Fraction(sensitivity) / step
+    width = noise.width(steps, epsilon, delta)
     centre = _exact_value(value)
     index = centre / step
-    if index.denominator != 1:
+    if index.denominator != 1 and steps.denominator != 1:
         raise PrivateDataError(
-            f"{noise.name} noise takes a value that is a multiple of the step {step}; the continuous noises take any"
+            f"{name} noise with a bound that is no whole number of steps takes multiples of the step {step} only; "
+            "the continuous noises take any value"
         )
-    law = noise.law(int(index), width, step)
+    law = noise.law(math.floor(index + Fraction(1, 2)), width, step)
     guarantee = noise.guarantee(epsilon, delta, smooth.distance)
-    scale = width * step if noise.name == "discrete_laplace" else Fraction(math.sqrt(width)) * step
-    return _Plan(law, guarantee, f"{noise.name} noise", centre, sensitivity, scale, 0.0)
+    return _Plan(law, guarantee, f"{name} noise", centre, sensitivity, noise.scale(width) * step, 0.0)
 
 
 def as_smooth_bound(bound: Any, distance: Distance | None) -> SmoothBound:

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
-from sordino.mechanisms.noise.add_noise import resolve
-from sordino.mechanisms.noise.lattice_law import LatticeLaw
 from sordino.mechanisms.noise.noise import Noise, in_range, padded
+from sordino.mechanisms.noise.registry import NOISES, best_noise, noise_names, resolve
+from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.sensitivity import SmoothBound
 
 # Parts of the largest β that a noise can pay for; its own default joins them.
@@ -18,6 +18,20 @@ _PARTS = (0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8)
 # The larger of a smooth bound and a constant is smooth. Noise below a millionth of a step is none either way, and a
 # floor keeps ln of the scale within reach of an error bar.
 SMALLEST_STEPS = Fraction(1, 1 << 20)
+
+
+def grid_noises() -> tuple[str, ...]:
+    """The noises that a grid can be made of: they take smooth bounds, and have one shape whatever β is."""
+    return tuple(name for name in noise_names(constant=False) if NOISES[name].traits.one_shape)
+
+
+def best_grid_noise(epsilon: float, *, spends_delta: bool) -> str:
+    """Which of them is taken where none is named: one that uses δ where it may be spent, else the best pure one.
+
+    By public parameters only: ε, and whether there is a δ.
+    """
+    using = [name for name in grid_noises() if NOISES[name].traits.smooth == "delta"]
+    return using[0] if spends_delta and using else best_noise(epsilon, None)
 
 
 def positive_weight(weight: Fraction) -> Fraction:
@@ -119,7 +133,8 @@ class BetaGrid:
         """The scale and the point of the grid that gives it; points below the bound's own β_min count as infinite."""
         if bound.kind == "derivative" and not self.noise.infinitesimal:
             raise UnsupportedError(
-                f"a grid of beta with {self.noise.name} noise takes local bounds; cauchy takes derivative bounds too"
+                f"a grid of beta with {self.noise.traits.name} noise takes local bounds; derivative ones need a noise "
+                "whose loss is bounded by its rate along a path, such as cauchy"
             )
         usable = [point for point in self.points if point.beta >= bound.beta_min]
         if not usable:
@@ -133,9 +148,9 @@ class BetaGrid:
         ]
         return min(scales, key=lambda pair: pair[0])
 
-    def law(self, value: Fraction | int, bound: SmoothBound, *, step: Fraction) -> LatticeLaw:
+    def law(self, value: Fraction | int, bound: SmoothBound, *, step: Fraction) -> RoundedLaw:
         """The exact law of the released index: what is drawn."""
-        return LatticeLaw(self.noise.shape, Fraction(value), self.scale(bound, step), step)
+        return RoundedLaw(self.noise.shape, Fraction(value), self.scale(bound, step), step)
 
     def radius(self, scale: float, confidence: float) -> float:
         """How far the noise of this scale stays with this probability, before rounding to the lattice."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from flint import arb
 
 from sordino.core import Distance, Guarantee, Loss
-from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
+from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.noise import check_calibration, checked, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import GeneralisedCauchy
-
-_CALIBRATIONS = ("tight", "split", "report")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,19 @@ class CauchyNoise:
     rounding.
     """
 
+    traits: ClassVar[NoiseTraits] = NoiseTraits(
+        "cauchy",
+        "generalised Cauchy",
+        constant="pure",
+        smooth="pure",
+        calibrations=("tight", "split", "report"),
+    )
     gamma: float = 4.0
     calibration: str = "tight"
 
     def __post_init__(self) -> None:
         GeneralisedCauchy(self.gamma)
-        known_calibration("cauchy", self.calibration, _CALIBRATIONS)
-
-    @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it."""
-        return "cauchy"
+        check_calibration(self.traits, self.calibration)
 
     @property
     def shape(self) -> GeneralisedCauchy:
@@ -93,6 +96,9 @@ class CauchyNoise:
             distance,
             f"generalised Cauchy noise with a smooth bound, {self.calibration}",
         )
+
+
+NOISE = calibrated(lambda calibration: CauchyNoise(calibration=calibration), CauchyNoise.traits)
 
 
 @lru_cache(maxsize=1024)

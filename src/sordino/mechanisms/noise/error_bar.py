@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from sordino.core.parameters import as_written, positive, probability
-from sordino.mechanisms.noise.discrete import DiscreteLaplaceNoise, IntegerLaw
+from sordino.mechanisms.noise.discrete_laplace import DiscreteLaplaceNoise
+from sordino.mechanisms.noise.integer_law import IntegerLaw
 from sordino.mechanisms.noise.noise import in_range, padded
 from sordino.sampling.shapes import Shape
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from flint import arb
 
-from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
-from sordino.mechanisms.noise.noise import checked, known_calibration
+from sordino.core import Distance, Guarantee, Loss, UnsupportedError
+from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.noise import check_calibration, checked, needs_delta
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Normal
 
 
@@ -24,15 +27,11 @@ class GaussianNoise:
     **Numerics**: α is the largest float for which ball arithmetic proves the inequality.
     """
 
+    traits: ClassVar[NoiseTraits] = NoiseTraits("gaussian", "Gaussian", constant="delta")
     calibration: str = "tight"
 
     def __post_init__(self) -> None:
-        known_calibration("gaussian", self.calibration, ("tight",))
-
-    @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it."""
-        return "gaussian"
+        check_calibration(self.traits, self.calibration)
 
     @property
     def shape(self) -> Normal:
@@ -57,13 +56,11 @@ class GaussianNoise:
         epsilon, delta, beta = checked(epsilon, delta, beta)
         if beta > 0:
             raise UnsupportedError(
-                "gaussian noise takes a constant bound (a global sensitivity); for a smooth bound use student_t, "
-                "cauchy, laplace or lln noise"
+                "gaussian noise takes a constant bound (a global sensitivity); `sordino.advise(epsilon, delta, "
+                "beta=…)` lists the noises for a smooth one"
             )
         if delta == 0:
-            raise CalibrationError(
-                "gaussian noise needs delta > 0; laplace noise is pure for a constant bound"
-            )
+            raise needs_delta(self.traits)
         return _largest_alpha(epsilon, delta)
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
@@ -71,6 +68,9 @@ class GaussianNoise:
         return Guarantee(
             Loss(epsilon=epsilon, delta=delta), distance, "Balle and Wang 2018, analytic Gaussian"
         )
+
+
+NOISE = calibrated(GaussianNoise, GaussianNoise.traits)
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from flint import arb
 
@@ -24,7 +26,8 @@ from sordino.sampling.refined_uniform import precision
 from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile
 
-VARIANTS = ("smooth", "zhang")
+LadderName = Literal["smooth", "zhang"]
+
 # β as a part of ε, and cells per 1/β: measured on counts of three graphs; the error is flat about both
 _BETA_PART = 8
 _CELLS_PER_BETA = 16
@@ -38,7 +41,7 @@ def add_ladder_noise(
     profile: Profile | float,
     *,
     epsilon: float,
-    variant: str = "smooth",
+    variant: LadderName = "smooth",
     beta: float | None = None,
     step: int = 1,
     distance: Distance | None = None,
@@ -68,12 +71,7 @@ def add_ladder_noise(
     where = profile.measured_in(distance)
     law = ladder_law(value, profile, epsilon=epsilon, variant=variant, beta=beta, step=step)
     released = law.draw() * law.step
-    theorem = (
-        "Zhang et al. 2015, ladder"
-        if variant == "zhang"
-        else "ladder over a smooth profile: rungs move by 1, the total by e^β"
-    )
-    guarantee = Guarantee(Loss(epsilon=float(epsilon)), where, theorem)
+    guarantee = Guarantee(Loss(epsilon=float(epsilon)), where, LADDERS[variant].theorem)
     details = {
         "exact": law.value,
         "sensitivity": float(profile.at(0)),
@@ -91,13 +89,13 @@ def ladder_law(
     profile: Profile | float,
     *,
     epsilon: float,
-    variant: str = "smooth",
+    variant: LadderName = "smooth",
     beta: float | None = None,
     step: int = 1,
 ) -> LadderLaw:
     """The exact law of what `add_ladder_noise` with the same arguments releases, over multiples of ``step``."""
     epsilon = positive("epsilon", epsilon)
-    choice("variant", variant, VARIANTS)
+    ladder = LADDERS[choice("variant", variant, tuple(LADDERS))]
     step = whole("step", step, least=1)
     profile = _as_profile(profile)
     if profile.rows != 1 or profile.group_of is not None:
@@ -106,14 +104,9 @@ def ladder_law(
         raise UnsupportedError(
             "the ladder needs a profile with a finite bound: give bound= or .capped(bound)"
         )
-    if variant == "zhang":
-        if beta is not None:
-            raise ParameterError(f"the zhang ladder has no beta, got {beta!r}; the smooth ladder has one")
-        rungs = _zhang_rungs(profile, epsilon)
-    else:
-        rungs = _smooth_rungs(
-            profile, epsilon, epsilon / _BETA_PART if beta is None else positive("beta", beta)
-        )
+    if beta is not None and not ladder.takes_beta:
+        raise ParameterError(f"the {variant} ladder has no beta, got {beta!r}")
+    rungs = ladder.rungs(profile, epsilon, None if beta is None else positive("beta", beta))
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise PrivateDataError("the ladder takes a value that is a whole number")
     return LadderLaw(int(value.__index__()), rungs, step)
@@ -123,13 +116,14 @@ def _as_profile(profile: Profile | float) -> Profile:
     return profile if isinstance(profile, Profile) else Profile.constant(profile)
 
 
-def _zhang_rungs(profile: Profile, epsilon: float) -> Rungs:
+def _zhang_rungs(profile: Profile, epsilon: float, beta: float | None) -> Rungs:
     rate = exact("epsilon", epsilon) / 2
     horizon = math.ceil((_REST + math.log(max(2.0, profile.bound))) / float(rate))
     return Rungs(_in_cells(profile, horizon, 2), math.ceil(profile.bound * 2), rate, cells=2)
 
 
-def _smooth_rungs(profile: Profile, epsilon: float, beta: float) -> Rungs:
+def _smooth_rungs(profile: Profile, epsilon: float, beta: float | None) -> Rungs:
+    beta = epsilon / _BETA_PART if beta is None else beta
     if beta >= epsilon:
         raise CalibrationError(f"beta must be < epsilon = {epsilon:g}, got {beta!r}")
     cells = 1 << max(1, math.ceil(math.log2(_CELLS_PER_BETA / beta)))
@@ -156,3 +150,18 @@ def _in_cells(profile: Profile, horizon: int, cells: int) -> list[int]:
         if len(widths) >= horizon:
             break
     return widths
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A way to lay rungs over a profile: ``rungs(profile, ε, β)``, and the theorem that allows it."""
+
+    rungs: Callable[[Profile, float, float | None], Rungs]
+    takes_beta: bool
+    theorem: str
+
+
+LADDERS: dict[str, Ladder] = {
+    "smooth": Ladder(_smooth_rungs, True, "ladder over a smooth profile: rungs move by 1, the total by e^β"),
+    "zhang": Ladder(_zhang_rungs, False, "Zhang et al. 2015, ladder"),
+}

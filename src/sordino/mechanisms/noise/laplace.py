@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import arb
 
 from sordino.core import CalibrationError, Distance, Guarantee, Loss
-from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
+from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.noise import (
+    check_calibration,
+    checked,
+    needs_delta,
+    padded,
+    shortened,
+    too_large,
+)
 from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Laplace
 
-_CALIBRATIONS = ("tight", "report", "nissim")
 _NISSIM_EPSILON, _NISSIM_DELTA = 7.5, 0.5
 _LARGEST_BETA = 300.0  # e^β must be a float
 
@@ -49,16 +58,14 @@ class LaplaceNoise:
     rounding.
     """
 
+    traits: ClassVar[NoiseTraits] = NoiseTraits(
+        "laplace", "Laplace", constant="pure", smooth="delta", calibrations=("tight", "report", "nissim")
+    )
     calibration: str = "tight"
     monotone: bool = False
 
     def __post_init__(self) -> None:
-        known_calibration("laplace", self.calibration, _CALIBRATIONS)
-
-    @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it."""
-        return "laplace"
+        check_calibration(self.traits, self.calibration)
 
     @property
     def shape(self) -> Laplace:
@@ -73,7 +80,8 @@ class LaplaceNoise:
     def default_beta(self, epsilon: float, delta: float) -> float:
         """ε/(2 ln(2/δ)), or half of the largest β where that is less."""
         epsilon, delta, _ = checked(epsilon, delta, 0.0)
-        _needs_delta(delta)
+        if delta == 0:
+            raise needs_delta(self.traits)
         if self.calibration == "nissim":
             return _nissim_beta(epsilon, delta)
         return min(_nissim_beta(epsilon, delta), self.largest_beta(epsilon, delta) / 2)
@@ -95,7 +103,8 @@ class LaplaceNoise:
         epsilon, delta, beta = checked(epsilon, delta, beta)
         if beta == 0:
             return epsilon
-        _needs_delta(delta)
+        if delta == 0:
+            raise needs_delta(self.traits)
         stretch = padded(beta)
         if self.calibration == "report":
             candidate = epsilon - stretch * self._report_rate(epsilon, delta)
@@ -140,15 +149,11 @@ class LaplaceNoise:
         return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
+NOISE = calibrated(LaplaceNoise, LaplaceNoise.traits)
+
+
 def _nissim_beta(epsilon: float, delta: float) -> float:
     return epsilon / (2 * (math.log(2) - math.log(delta)))
-
-
-def _needs_delta(delta: float) -> None:
-    if delta == 0:
-        raise CalibrationError(
-            "laplace noise with a smooth (not constant) bound needs delta > 0; student_t and cauchy noise are pure"
-        )
 
 
 def _log_room(epsilon: float, delta: float, beta: float) -> float:

@@ -25,8 +25,8 @@ from sordino.core import (
 )
 from sordino.core.parameters import exact, positive, probability, whole
 from sordino.mechanisms.noise.laplace import LaplaceNoise
-from sordino.mechanisms.noise.lattice_law import LatticeLaw
 from sordino.mechanisms.noise.noise import in_range, shortened
+from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.sampling.shapes import Laplace
 from sordino.sampling.source import is_private
 from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
@@ -179,7 +179,7 @@ def _tight_alpha(epsilon: float, delta: float, rate: float) -> float:
 
 def levels_law(
     value: Any, level: int, levels: Levels, *, epsilon: float, delta: float, step: Any, method: str = "best"
-) -> LatticeLaw:
+) -> RoundedLaw:
     """The exact law of what `add_noise_by_levels` with the same arguments releases."""
     return _law(
         value, level, levels, calibrate_levels(levels, epsilon=epsilon, delta=delta, method=method), step
@@ -220,7 +220,7 @@ def add_noise_by_levels(
     )
 
 
-def _law(value: Any, level: int, levels: Levels, noise: LevelNoise, step: Any) -> LatticeLaw:
+def _law(value: Any, level: int, levels: Levels, noise: LevelNoise, step: Any) -> RoundedLaw:
     lattice = exact("step", step)
     if lattice <= 0:
         raise ParameterError(f"step must be > 0, got {step!r}")
@@ -230,4 +230,4 @@ def _law(value: Any, level: int, levels: Levels, noise: LevelNoise, step: Any) -
         raise PrivateDataError("value must be a finite number and level a whole number >= 0") from None
     if index >= len(levels.bounds):
         raise PrivateDataError(f"the level must be below the number of levels, {len(levels.bounds)}")
-    return LatticeLaw(Laplace(), centre, noise.scales[index], lattice)
+    return RoundedLaw(Laplace(), centre, noise.scales[index], lattice)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import arb
 
-from sordino.core import CalibrationError, Distance, Guarantee, Loss
-from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
+from sordino.core import Distance, Guarantee, Loss
+from sordino.mechanisms.noise.entry import NoiseEntry
+from sordino.mechanisms.noise.noise import (
+    check_calibration,
+    checked,
+    needs_delta,
+    padded,
+    shortened,
+    too_large,
+)
 from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from sordino.sampling.shapes import LaplaceLogNormal
 
@@ -29,6 +39,9 @@ class LLNNoise:
     rounding.
     """
 
+    traits: ClassVar[NoiseTraits] = NoiseTraits(
+        "lln", "Laplace-log-normal", constant="delta", smooth="delta", one_shape=False
+    )
     sigma: float
 
     def __post_init__(self) -> None:
@@ -37,7 +50,7 @@ class LLNNoise:
     @classmethod
     def fitted(cls, epsilon: float, delta: float, beta: float, calibration: str = "tight") -> LLNNoise:
         """The σ that leaves the largest α at these public parameters."""
-        known_calibration("lln", calibration, ("tight",))
+        check_calibration(cls.traits, calibration)
         epsilon, delta, beta = checked(epsilon, delta, beta)
         if beta == 0:
             return cls(_SIGMAS[0])
@@ -54,11 +67,6 @@ class LLNNoise:
             else:
                 high = sigma
         return cls(0.5 * (low + high))
-
-    @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it."""
-        return "lln"
 
     @property
     def shape(self) -> LaplaceLogNormal:
@@ -102,13 +110,21 @@ class LLNNoise:
         return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
-def default_beta(epsilon: float, delta: float) -> float:
-    """The β that `add_noise` uses for this noise when none is given, before σ is fitted to it."""
-    return LLNNoise(_TYPICAL_SIGMA).default_beta(epsilon, delta)
+def _fitted(calibration: str, epsilon: float, delta: float, beta: float) -> LLNNoise:
+    return LLNNoise.fitted(epsilon, delta, beta, calibration)
+
+
+def _typical(calibration: str) -> LLNNoise:
+    """The σ whose default β is taken where none is given, before σ is fitted to that β."""
+    check_calibration(LLNNoise.traits, calibration)
+    return LLNNoise(_TYPICAL_SIGMA)
+
+
+NOISE = NoiseEntry(LLNNoise.traits, _fitted, _typical)
 
 
 def _rate(epsilon: float, delta: float) -> float:
     """√(2ρ), rounded down."""
     if delta == 0:
-        raise CalibrationError("lln noise needs delta > 0; student_t and cauchy noise are pure")
+        raise needs_delta(LLNNoise.traits)
     return math.nextafter(math.sqrt(2 * largest_rho(epsilon, delta)) * (1 - 2.0**-50), 0.0)

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from sordino.core import CalibrationError, Distance, Guarantee, ParameterError
 from sordino.core.parameters import non_negative, positive, probability
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Shape
 from sordino.sensitivity.smooth_bound import RELATIVE_ERROR
 
@@ -26,8 +27,8 @@ class Noise(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it, with its calibration."""
+    def traits(self) -> NoiseTraits:
+        """What it is: its name, and which bounds it takes."""
 
     @property
     def shape(self) -> Shape:
@@ -87,7 +88,17 @@ def too_large(name: str, beta: float, epsilon: float, delta: float, largest: flo
     )
 
 
-def known_calibration(name: str, given: str, accepted: tuple[str, ...]) -> None:
+def check_calibration(traits: NoiseTraits, given: str) -> None:
     """Refuse a calibration that this noise does not have."""
-    if given not in accepted:
-        raise ParameterError(f"calibration of {name} must be one of {', '.join(accepted)}, got {given!r}")
+    if given not in traits.calibrations:
+        raise ParameterError(
+            f"calibration of {traits.name} must be one of {', '.join(traits.calibrations)}, got {given!r}"
+        )
+
+
+def needs_delta(traits: NoiseTraits) -> CalibrationError:
+    """The error for δ = 0 where this noise spends some."""
+    bound = "" if traits.constant == "delta" else " with a smooth (not constant) bound"
+    return CalibrationError(
+        f"{traits.name} noise{bound} needs delta > 0; `sordino.advise(epsilon)` lists the noises that do without"
+    )

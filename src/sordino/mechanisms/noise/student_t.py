@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from flint import arb
 
 from sordino.core import Distance, Guarantee, Loss
 from sordino.core.parameters import positive
-from sordino.mechanisms.noise.noise import checked, known_calibration, padded, shortened, too_large
+from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.noise import check_calibration, checked, padded, shortened, too_large
 from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
+from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import StudentT
-
-_CALIBRATIONS = ("tight", "split", "paper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +38,15 @@ class StudentTNoise:
     rounding.
     """
 
+    traits: ClassVar[NoiseTraits] = NoiseTraits(
+        "student_t", "Student-t", constant="pure", smooth="pure", calibrations=("tight", "split", "paper")
+    )
     nu: float = 3.0
     calibration: str = "tight"
 
     def __post_init__(self) -> None:
         positive("nu", self.nu)
-        known_calibration("student_t", self.calibration, _CALIBRATIONS)
-
-    @property
-    def name(self) -> str:
-        """The name by which `add_noise` knows it."""
-        return "student_t"
+        check_calibration(self.traits, self.calibration)
 
     @property
     def shape(self) -> StudentT:
@@ -94,6 +93,9 @@ class StudentTNoise:
         return Guarantee(
             Loss(epsilon=epsilon), distance, f"Student-t noise with a smooth bound, {self.calibration}"
         )
+
+
+NOISE = calibrated(lambda calibration: StudentTNoise(calibration=calibration), StudentTNoise.traits)
 
 
 def _loss(nu: float, alpha: float, beta: float) -> arb:

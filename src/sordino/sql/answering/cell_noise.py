@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
-from sordino.mechanisms.noise import DiscreteLaplaceNoise, IntegerLaw, LatticeLaw
+from sordino.mechanisms.noise import DiscreteLaplaceNoise, IntegerLaw, RoundedLaw
 from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.mechanisms.noise.error_bar import ErrorBar
+from sordino.mechanisms.noise.registry import NOISES
 from sordino.sensitivity import SmoothBound
 
 _CONFIDENCE = 0.95
@@ -47,7 +48,7 @@ class CellNoise(Protocol):
     def uses_delta(self) -> bool:
         """Whether δ is spent."""
 
-    def law(self, exact: int, bound: SmoothBound | None) -> LatticeLaw | IntegerLaw:
+    def law(self, exact: int, bound: SmoothBound | None) -> RoundedLaw | IntegerLaw:
         """The exact law of the released number of steps: confidential."""
 
     def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
@@ -124,7 +125,7 @@ class GridNoise:
     @property
     def name(self) -> str:
         """As `add_noise` names it."""
-        return f"{self.grid.noise.name} noise"
+        return f"{self.grid.noise.traits.name} noise"
 
     @property
     def theorem(self) -> str:
@@ -149,7 +150,7 @@ class GridNoise:
         points = tuple(point for point in self.grid.points if point.beta >= beta)
         return replace(self, grid=replace(self.grid, points=points))
 
-    def law(self, exact: int, bound: SmoothBound | None) -> LatticeLaw:
+    def law(self, exact: int, bound: SmoothBound | None) -> RoundedLaw:
         """The law of the answer alone."""
         return self.grid.law(exact, _needed(bound), step=_ONE)
 
@@ -184,7 +185,7 @@ def smooth_noise(
     """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""
     lightest = min(_ONE, *weights.values())
     answer, rest = rounded_down(epsilon * (1 - share)), rounded_down(delta)
-    rest = rest if name == "laplace" else 0.0
+    rest = NOISES[name].traits.delta_spent(rest, constant=False)
     if not share:
         return GridNoise(BetaGrid.of(name, epsilon=answer, delta=rest, lightest=lightest), None)
     paid = epsilon * share

@@ -10,12 +10,13 @@ from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
+from sordino.mechanisms.noise.beta_grid import best_grid_noise, grid_noises
+from sordino.mechanisms.noise.registry import NOISES, check_serves
 from sordino.sql.analysis import AnalysisPlan, default_analyses, is_confined, plan_analyses
 from sordino.sql.analysis.steps import steps_to_follow
 from sordino.sql.answering.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
 from sordino.sql.question import JoinQuestion, Statement
 
-NOISES = ("cauchy", "laplace")
 Group = tuple[Any, ...]
 
 
@@ -44,7 +45,7 @@ class AnswerOptions:
         """From what a caller gave, or an error that says what is accepted."""
         positive("epsilon", epsilon), probability("delta", delta, zero=True)
         if noise is not None:
-            choice("noise", noise, NOISES)
+            choice("noise", noise, grid_noises())
         share = number("error_share", error_share)
         if not 0 <= share < 1:
             raise ParameterError(f"error_share must be in [0, 1), got {error_share!r}")
@@ -198,14 +199,15 @@ def _least_beta(join: JoinQuestion, betas: tuple[float, ...]) -> float:
 def _smooth(
     options: AnswerOptions, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]
 ) -> GridNoise:
-    name = options.noise or ("laplace" if delta else "cauchy")
-    if name == "laplace" and not delta:
-        raise ParameterError("laplace noise on a join needs delta > 0: give a delta, or take cauchy noise")
-    if name == "laplace" and any(weight != 1 for weight in weights.values()):
+    weighted = any(weight != 1 for weight in weights.values())
+    name = options.noise or best_grid_noise(float(epsilon), spends_delta=bool(delta) and not weighted)
+    check_serves(NOISES[name].traits, constant=False, delta=float(delta))
+    made = smooth_noise(name, epsilon, delta, options.error_share, weights)
+    if weighted and not made.grid.noise.infinitesimal:
         raise UnsupportedError(
-            "laplace noise on a join takes tables of weight 1 only; cauchy noise takes any weights"
+            f"{name} noise on a join takes tables of weight 1 only; without a name any are taken"
         )
-    return smooth_noise(name, epsilon, delta, options.error_share, weights)
+    return made
 
 
 def _written(amount: Fraction) -> float:

@@ -1,4 +1,4 @@
-"""LatticeLaw: masses against balls and integrals, tails against enumeration."""
+"""RoundedLaw: masses against balls and integrals, tails against enumeration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sordino.core import ParameterError, UnsupportedError
-from sordino.mechanisms.noise import LatticeLaw
+from sordino.mechanisms.noise import RoundedLaw
 from sordino.sampling.shapes import (
     GeneralisedCauchy,
     Laplace,
@@ -36,7 +36,7 @@ SHAPES = [
 def test_masses_are_accurate_in_relative_terms_far_out_too(shape, scale):
     if isinstance(shape, LaplaceLogNormal) and scale > 100:
         pytest.skip("the ball tail of this shape is slow; two scales suffice")
-    law = LatticeLaw(shape, Fraction(10**9) + Fraction(1, 3), scale, Fraction(1, 2))
+    law = RoundedLaw(shape, Fraction(10**9) + Fraction(1, 3), scale, Fraction(1, 2))
     middle = round(law.centre / law.step)
     offsets = (
         [0, 1, -1, 2, 17, -40, 1000, -300_000]
@@ -54,7 +54,7 @@ def test_masses_are_accurate_in_relative_terms_far_out_too(shape, scale):
 
 @pytest.mark.parametrize("shape", [*SHAPES, LaplaceLogNormal(0.4)], ids=repr)
 def test_window_and_tail_add_up_to_one(shape):
-    law = LatticeLaw(shape, Fraction(-5, 3), Fraction(4), Fraction(1, 3))
+    law = RoundedLaw(shape, Fraction(-5, 3), Fraction(4), Fraction(1, 3))
     first, last = law.window()
     inside = float(np.exp(law.log_masses(first, last)).sum())
     outside = law.tail_mass(first, last)
@@ -68,8 +68,8 @@ def test_window_and_tail_add_up_to_one(shape):
 @pytest.mark.parametrize(("centre", "scale"), [(3, 4), (-3, 4), (2, 6), (0, 3), (1, 5)])
 @pytest.mark.parametrize("reach", [5, 60])
 def test_tail_loss_bounds_every_bin_outside(shape, centre, scale, reach):
-    law = LatticeLaw(shape, Fraction(0), Fraction(4), Fraction(1))
-    other = LatticeLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
+    law = RoundedLaw(shape, Fraction(0), Fraction(4), Fraction(1))
+    other = RoundedLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
     bound = law.tail_loss(other, -reach, reach)
     assert bound == pytest.approx(other.tail_loss(law, -reach, reach), rel=0.3, abs=1e-11)
     for low, high in (
@@ -90,7 +90,7 @@ def test_tail_loss_bounds_every_bin_outside(shape, centre, scale, reach):
 
 def test_tail_loss_where_it_is_linear_or_unbounded():
     def law(shape, centre, scale):
-        return LatticeLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
+        return RoundedLaw(shape, Fraction(centre), Fraction(scale), Fraction(1))
 
     assert law(Laplace(), 0, 2).tail_loss(law(Laplace(), 3, 2), -20, 20) == pytest.approx(1.5)
     assert law(Laplace(), 0, 2).tail_loss(law(Laplace(), 3, 3), -20, 20) == math.inf
@@ -103,11 +103,11 @@ def test_tail_loss_where_it_is_linear_or_unbounded():
         law(Laplace(), 0, 2).tail_loss(law(Normal(), 0, 2), -20, 20)
     with pytest.raises(ParameterError):
         law(Laplace(), 0, 2).tail_loss(
-            LatticeLaw(Laplace(), Fraction(0), Fraction(2), Fraction(1, 2)), -20, 20
+            RoundedLaw(Laplace(), Fraction(0), Fraction(2), Fraction(1, 2)), -20, 20
         )
 
 
 def test_repr_hides_what_depends_on_the_data():
-    text = repr(LatticeLaw(Laplace(), Fraction(12345), Fraction(678), Fraction(1)))
+    text = repr(RoundedLaw(Laplace(), Fraction(12345), Fraction(678), Fraction(1)))
     assert "12345" not in text
     assert "678" not in text

@@ -1,4 +1,4 @@
-"""LatticeLaw: the exact law of continuous noise rounded to a public lattice, and bounds on its tails."""
+"""RoundedLaw: the exact law of continuous noise rounded to a public lattice, and bounds on its tails."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeLaw:
+class RoundedLaw:
     """The law of k, where k·step is the lattice point nearest to centre + scale·Z: what `lattice_draw` draws.
 
     P(k) = P(Z in [((k - ½)·step - centre)/scale, ((k + ½)·step - centre)/scale)).
@@ -55,7 +55,7 @@ class LatticeLaw:
             raise ParameterError("scale and step must be > 0")
 
     def __repr__(self) -> str:
-        return f"LatticeLaw({self.shape!r}, <secret>, step={self.step})"
+        return f"RoundedLaw({self.shape!r}, <secret>, step={self.step})"
 
     @property
     def log_error(self) -> float:
@@ -182,7 +182,7 @@ class LatticeLaw:
         of the densities, taken over everything beyond the window's outer edges. Infinite where that is the
         truth.
         """
-        if not isinstance(other, LatticeLaw) or other.shape != self.shape:
+        if not isinstance(other, RoundedLaw) or other.shape != self.shape:
             raise UnsupportedError(
                 f"tail_loss compares two laws of one shape ({self.shape!r}); with another law it has no bound"
             )
