@@ -285,8 +285,10 @@ def test_weights_are_part_of_the_printed_guarantee(shop):
     with sd.connect(shop, policy=content) as curator:
         release = curator.session("ann").query(JOIN, 1.0)
         assert "weights: items 0.5" in str(release.guarantee)
+        unnamed = curator.session("ann").query(JOIN, 0.5, 1e-6)
+        assert unnamed.guarantee.delta == 0  # a noise that takes weights
         with pytest.raises(sd.UnsupportedError, match="weight 1"):
-            curator.session("ann").query(JOIN, 0.5, 1e-6)
+            curator.session("ann").query(JOIN, 0.5, 1e-6, noise="laplace")
 
 
 def test_identical_questions_are_answered_from_the_ledger_when_asked_for(curator):
