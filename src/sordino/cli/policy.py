@@ -35,6 +35,7 @@ def init(
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="The data set's name in the ledger.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    as_json: ask.Json = False,
 ) -> None:
     """Write a commented policy from the catalogue; reads no rows.
 
@@ -54,14 +55,19 @@ def init(
         raise ParameterError(f"{output} exists: give --force to replace it, or another name")
     with connect(target) as engine:
         text = commented_policy(engine.catalogue(), dataset or _dataset_name(target))
-    if output is None:
+    if output is not None:
+        try:
+            Path(output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise ParameterError(
+                f"{output} cannot be written: {(error.strerror or 'error').lower()}"
+            ) from None
+    if as_json:
+        print_json({"policy": text, "output": output})
+    elif output is None:
         print(text, end="")
-        return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ParameterError(f"{output} cannot be written: {(error.strerror or 'error').lower()}") from None
-    print(f"wrote {output}: declare what is public, give budgets, then 'sordino policy check'")
+    else:
+        print(f"wrote {output}: declare what is public, give budgets, then 'sordino policy check'")
 
 
 @policy.command()
