@@ -2,6 +2,7 @@
 
 from sordino.learn.decision_tree import DecisionTreeClassifier
 from sordino.learn.export import export_text, plot_tree
+from sordino.learn.fit_tally import SpendingWarning
 from sordino.learn.forest import Forest
 from sordino.learn.random_forest import RandomForestClassifier
 from sordino.learn.schema import Continuous, Discrete, Schema, as_schema
@@ -14,6 +15,7 @@ __all__ = [
     "Forest",
     "RandomForestClassifier",
     "Schema",
+    "SpendingWarning",
     "Tree",
     "as_schema",
     "export_text",

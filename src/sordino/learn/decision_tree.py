@@ -57,8 +57,8 @@ class DecisionTreeClassifier(PrivateClassifier):
     Attributes
     ----------
     tree_ : the released `Tree`. classes_ : the classes, sorted. guarantee_ : of the last fit. spent_ : of all fits of
-    this object, for one replaced row if any of them was. private_ : False if the last fit was seeded, which all of
-    these then say; spent_ says it from the first seeded fit on.
+    this object and of its clones, for one replaced row if any of them was. private_ : False if the last fit was
+    seeded, which all of these then say; spent_ says it from the first seeded fit on.
 
     **Guarantee**: ε-DP for one training row added or removed (or replaced), see `sordino.learn.grow`.
     """

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sordino.core import ParameterError, UnsupportedError
 from sordino.core.loss import NOT_PRIVATE
 from sordino.core.parameters import whole
 from sordino.learn.tree import Tree
@@ -14,11 +15,31 @@ from sordino.learn.tree import Tree
 _LEGIBLE_ENDS = 60
 
 
-def export_text(tree: Tree, *, max_depth: int = 10) -> str:
+def find_tree(model: Any) -> Tree:
+    """The released tree of a `Tree`, a fitted estimator, a search over such, or a pipeline that ends in one."""
+    while not isinstance(model, Tree):
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif getattr(model, "steps", None):
+            model = model.steps[-1][1]
+        elif hasattr(model, "tree_") and isinstance(model.tree_, Tree):
+            model = model.tree_
+        elif hasattr(model, "forest_"):
+            raise UnsupportedError("a random forest has no one tree to show: its trees are drawn at random")
+        else:
+            raise ParameterError(
+                f"tree must be a Tree or a fitted DecisionTreeClassifier of sordino.learn, got {type(model).__name__}"
+            )
+    return model
+
+
+def export_text(tree: Any, *, max_depth: int = 10) -> str:
     """One line per node, indented by level; leaves with their class and what was released about them.
 
+    ``tree``: a `Tree`, a fitted `DecisionTreeClassifier`, or a search or pipeline of scikit-learn that holds one.
     A tree that was drawn from a seed has a line before these, which says so.
     """
+    tree = find_tree(tree)
     whole("max_depth", max_depth, least=0)
     mark = [] if tree.private else [NOT_PRIVATE]
     return "\n".join([*mark, *_lines(tree, 0, "", max_depth)])
@@ -55,10 +76,14 @@ def _size(tree: Tree, node: int) -> str:
     return "" if math.isnan(tree.size[node]) else f"about {tree.size[node]:.0f} rows"
 
 
-def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | None = None) -> Any:
-    """Boxes from left to right, coloured by class, as far as ``max_depth`` levels (None: as many as can be read)."""
+def plot_tree(tree: Any, path: str | Path | None = None, *, max_depth: int | None = None) -> Any:
+    """Boxes from left to right, coloured by class, as far as ``max_depth`` levels (None: as many as can be read).
+
+    ``tree`` as in `export_text`. The figure of matplotlib is returned, and saved to ``path`` if one is given.
+    """
     from matplotlib.figure import Figure
 
+    tree = find_tree(tree)
     max_depth = _legible_depth(tree) if max_depth is None else whole("max_depth", max_depth, least=0)
     places: dict[int, tuple[float, float]] = {}
     height = _place(tree, 0, max_depth, 0.0, places)
@@ -72,7 +97,15 @@ def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | No
             for code, child in enumerate(tree.children(node)):
                 cx, cy = places[child]
                 axes.plot([x, x + 0.32, cx - 0.34, cx], [y, y, cy, cy], color="0.75", lw=0.8, zorder=1)
-                axes.text(cx - 0.33, cy, attribute.label(code), fontsize=7, va="bottom", color="0.35")
+                axes.text(
+                    cx - 0.33,
+                    cy,
+                    attribute.label(code),
+                    fontsize=7,
+                    va="bottom",
+                    color="0.35",
+                    parse_math=False,
+                )
         best = int(tree.probabilities[node].argmax())
         axes.text(
             x,
@@ -82,6 +115,7 @@ def plot_tree(tree: Tree, path: str | Path | None = None, *, max_depth: int | No
             va="center",
             ha="left",
             zorder=2,
+            parse_math=False,
             bbox={
                 "boxstyle": "round,pad=0.25",
                 "fc": _colour(best, tree.probabilities[node][best]),

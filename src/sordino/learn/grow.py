@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import PrivateDataError
+from sordino.display.progress import show_progress
 from sordino.learn import probabilities
 from sordino.learn.budget import Budget
 from sordino.learn.choices import Choices
@@ -64,22 +65,29 @@ def grow(source: Source, plan: Plan, choices: Choices) -> Tree:
     """
     nodes = [_Node(-1, 0, _useful(plan.schema), Fraction(0))]
     frontier = [0]
-    while frontier:
-        splittable = [n for n in frontier if nodes[n].level < plan.max_depth and nodes[n].open]
-        counts = source.tables(len(frontier)) if splittable else None
-        histograms = source.histograms(len(frontier)) if counts is None else _classes_of(counts, plan)
-        if frontier == [0] and histograms.sum() > plan.max_rows:
-            raise PrivateDataError(
-                f"there are more rows than max_rows = {plan.max_rows}: give a larger bound"
-            )
-        place = {node: position for position, node in enumerate(frontier)}
-        going = _large_enough(nodes, splittable, histograms[[place[n] for n in splittable]], plan, choices)
-        for node in going:
-            if counts is not None:
-                _split(nodes[node], _tables(counts[place[node]], nodes[node].open, plan), plan, choices)
-        _close(nodes, frontier, histograms, plan, choices)
-        frontier = _children(nodes, frontier, source, plan)
+    with show_progress("tree") as step:
+        while frontier:
+            frontier = _grow_level(nodes, frontier, source, plan, choices)
+            step(nodes[frontier[0]].level if frontier else plan.max_depth, plan.max_depth)
     return _finished(nodes, plan)
+
+
+def _grow_level(
+    nodes: list[_Node], frontier: list[int], source: Source, plan: Plan, choices: Choices
+) -> list[int]:
+    """Split or close every open node of one level; the open nodes of the next."""
+    splittable = [n for n in frontier if nodes[n].level < plan.max_depth and nodes[n].open]
+    counts = source.tables(len(frontier)) if splittable else None
+    histograms = source.histograms(len(frontier)) if counts is None else _classes_of(counts, plan)
+    if frontier == [0] and histograms.sum() > plan.max_rows:
+        raise PrivateDataError(f"there are more rows than max_rows = {plan.max_rows}: give a larger bound")
+    place = {node: position for position, node in enumerate(frontier)}
+    going = _large_enough(nodes, splittable, histograms[[place[n] for n in splittable]], plan, choices)
+    for node in going:
+        if counts is not None:
+            _split(nodes[node], _tables(counts[place[node]], nodes[node].open, plan), plan, choices)
+    _close(nodes, frontier, histograms, plan, choices)
+    return _children(nodes, frontier, source, plan)
 
 
 def smallest_splittable(sizes: list[int], plan: Plan) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.display.progress import show_progress
 from sordino.learn.encoding import Codes
 from sordino.learn.schema import Continuous, Schema
 from sordino.mechanisms.compiled import compiled
@@ -49,25 +50,39 @@ def draw_trees(schema: Schema, trees: int, depth: int) -> RandomTrees:
     split = np.zeros((trees, nodes), dtype=np.int32)
     right = np.zeros((trees, nodes, widest), dtype=np.uint8)
     testable = tuple(p for p, a in enumerate(schema.attributes) if a.size > 1)
-    for tree in range(trees):
-        left_to_test = [testable] + [()] * (nodes - 1)
-        for node in range(nodes):
-            candidates = left_to_test[node]
-            if not candidates:
-                continue
-            place = candidates[random_below(len(candidates))]
-            attribute[tree, node] = place
-            chosen = schema.attributes[place]
-            rest = candidates
-            if isinstance(chosen, Continuous):
-                split[tree, node] = 1 + random_below(_STEPS - 1)
-            else:
-                split[tree, node] = -1
-                right[tree, node, : chosen.size] = _proper_subset(chosen.size)
-                rest = tuple(p for p in candidates if p != place)
-            if 2 * node + 2 < nodes:
-                left_to_test[2 * node + 1] = left_to_test[2 * node + 2] = rest
+    with show_progress("random trees") as step:
+        for tree in range(trees):
+            _draw_tree(schema, testable, attribute[tree], split[tree], right[tree])
+            step(tree + 1, trees)
     return RandomTrees(depth, attribute, split, right)
+
+
+def _draw_tree(
+    schema: Schema,
+    testable: tuple[int, ...],
+    attribute: NDArray[np.int32],
+    split: NDArray[np.int32],
+    right: NDArray[np.uint8],
+) -> None:
+    """Fill in the nodes of one tree, the root first."""
+    nodes = len(attribute)
+    left_to_test = [testable] + [()] * (nodes - 1)
+    for node in range(nodes):
+        candidates = left_to_test[node]
+        if not candidates:
+            continue
+        place = candidates[random_below(len(candidates))]
+        attribute[node] = place
+        chosen = schema.attributes[place]
+        rest = candidates
+        if isinstance(chosen, Continuous):
+            split[node] = 1 + random_below(_STEPS - 1)
+        else:
+            split[node] = -1
+            right[node, : chosen.size] = _proper_subset(chosen.size)
+            rest = tuple(p for p in candidates if p != place)
+        if 2 * node + 2 < nodes:
+            left_to_test[2 * node + 1] = left_to_test[2 * node + 2] = rest
 
 
 def _proper_subset(size: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,8 @@ from sordino.core import (
 )
 from sordino.core.loss import rounded_up
 from sordino.core.parameters import choice
-from sordino.learn.account import added_up
 from sordino.learn.encoding import as_array
+from sordino.learn.fit_tally import FitTally, warn_of_leaving
 from sordino.learn.schema import as_classes
 from sordino.sampling.source import is_private
 
@@ -43,8 +44,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What our classifiers share: checked input, the account of what was spent, and predictions by probability.
 
     Fitting leaves only released quantities behind. ``guarantee_`` is that of the last fit; ``spent_`` that of all fits
-    of this object together, because every fit looks at the data again. ``private_`` is False if the last fit was drawn
-    from a seed; its guarantee, its model and, for good, ``spent_`` then say that they are not private.
+    of this object and of its clones together, because every fit looks at the data again. ``private_`` is False if the
+    last fit was drawn from a seed; its guarantee, its model and, for good, ``spent_`` then say that they are not
+    private.
     """
 
     if TYPE_CHECKING:
@@ -53,7 +55,6 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         adjacency: str
         classes_: NDArray[Any]
         guarantee_: Guarantee
-        spent_: Guarantee
         private_: bool
         n_features_in_: int
 
@@ -130,7 +131,37 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PrivateDataError("the table and the target have different numbers of rows: they must agree")
         return column
 
-    # -- the account -------------------------------------------------------------------------------------------
+    # -- what was spent -------------------------------------------------------------------------------------------
+
+    @property
+    def spent_(self) -> Guarantee:
+        """What all fits of this object, of its clones and of what it was cloned from have cost in this process."""
+        total = self._shared_tally().total
+        if total is None:
+            raise AttributeError(f"this {type(self).__name__} and its clones have not been fitted yet")
+        return total
+
+    def __sklearn_clone__(self) -> Any:
+        """A clone has the parameters and nothing that was learnt, and what it spends is counted together."""
+        copied = super().__sklearn_clone__()
+        copied._tally = self._shared_tally()
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        return copied
+
+    def __getstate__(self) -> Any:
+        if not self.__sklearn_is_fitted__():
+            warn_of_leaving()
+        return super().__getstate__()
+
+    def _shared_tally(self) -> FitTally:
+        if "_tally" not in vars(self):
+            self._tally = FitTally()
+        return self._tally
 
     def _unit(self) -> tuple[Distance, int]:
         """The adjacency, and how many added or removed rows one of its changes is worth."""
@@ -149,7 +180,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.guarantee_ = Guarantee(
             Loss(epsilon=rounded_up(epsilon), private=self.private_), distance, theorem
         )
-        self.spent_ = added_up(getattr(self, "spent_", None), self.guarantee_)
+        first = not getattr(self, "_counted", False)
+        self._counted = True
+        self._shared_tally().add(self.guarantee_, first=first)
 
 
 def _check_target(y: Any) -> None:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from sordino.learn import Tree, as_schema, export_text, plot_tree
+from sordino.core import ParameterError, UnsupportedError
+from sordino.learn import DecisionTreeClassifier, SpendingWarning, Tree, as_schema, export_text, plot_tree
+
+from .shop import customers
+from .shop import forest as shop_forest
+from .shop import tree as shop_tree
 
 SCHEMA = as_schema(
     {"colour": ["red", "blue"], "age": {"bounds": [0, 100], "bins": 2, "missing": True}, "shop": ["a", "b"]}
@@ -86,3 +94,42 @@ def test_a_picture_is_saved_as_png(tmp_path):
     plot_tree(tree(), path)
     assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     assert path.stat().st_size > 5000
+
+
+def fitted():
+    X, y = customers()
+    return shop_tree(max_depth=2).fit(X, y), X, y
+
+
+def test_estimators_pipelines_and_searches_are_shown_by_their_tree():
+    model, X, y = fitted()
+    pipeline = make_pipeline(FunctionTransformer(), model)
+    with pytest.warns(SpendingWarning):
+        search = GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [1]}, cv=2).fit(X, y)
+    expected = export_text(model.tree_)
+    assert export_text(model) == export_text(pipeline) == expected
+    assert export_text(search) == export_text(search.best_estimator_[-1].tree_)
+    shown, other = (
+        {text.get_text() for text in plot_tree(given).axes[0].texts} for given in (pipeline, model.tree_)
+    )
+    assert shown == other
+
+
+def test_what_has_no_tree_is_refused():
+    X, y = customers()
+    with pytest.raises(
+        ParameterError, match=r"a fitted DecisionTreeClassifier .*, got DecisionTreeClassifier"
+    ):
+        plot_tree(shop_tree())
+    with pytest.raises(UnsupportedError, match="no one tree to show"):
+        export_text(shop_forest().fit(X, y))
+    with pytest.raises(ParameterError, match="got int"):
+        export_text(3)
+
+
+def test_dollar_signs_are_no_formulas():
+    schema = as_schema({"price": ["$5", "$6"], "$a$": ["x", "y"]})
+    model = DecisionTreeClassifier(9.0, schema=schema, classes=["$", "$$"], max_rows=9).fit(
+        [["$5", "x"]], ["$"]
+    )
+    assert not any(text.get_parse_math() for text in plot_tree(model).axes[0].texts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from copy import deepcopy
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
-from sordino.learn import DecisionTreeClassifier
+from sordino.learn import DecisionTreeClassifier, SpendingWarning
 from sordino.testing import seeded
 
 from .inferring import InferringForest, InferringTree
@@ -151,22 +153,54 @@ def test_a_pipeline_and_cross_validation_on_a_frame(model):
     pipeline = make_pipeline(
         FunctionTransformer(lambda frame: frame.assign(age=frame["age"].round())), model()
     )
-    with seeded(1):
+    with seeded(1), pytest.warns(SpendingWarning, match="each fit spends"):
         scores = cross_val_score(pipeline, X, y, cv=4)
     assert scores.shape == (4,)
     assert scores.mean() > 0.85
-    with seeded(1):
+    with seeded(1), pytest.warns(SpendingWarning, match="each fit spends"):
         again = cross_val_score(pipeline, X, y, cv=4)
     assert (scores == again).all()
+    assert pipeline[-1].spent_.epsilon == 8 * 20.0
+    assert not pipeline[-1].__sklearn_is_fitted__()
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_grid_search_sets_parameters_by_name(model):
     X, y = customers()
-    with seeded(2):
-        search = GridSearchCV(model(), {"epsilon": [1e-6, 20.0]}, cv=3).fit(X, y)
+    asked = model()
+    with seeded(2), pytest.warns(SpendingWarning, match="not private"):
+        search = GridSearchCV(asked, {"epsilon": [1e-6, 20.0]}, cv=3).fit(X, y)
     assert search.best_params_ == {"epsilon": 20.0}
-    assert search.best_estimator_.spent_.epsilon == 20.0
+    assert search.best_estimator_.guarantee_.epsilon == 20.0
+    spent = asked.spent_.epsilon
+    assert spent == search.best_estimator_.spent_.epsilon
+    assert (
+        0 <= Fraction(spent) - (80 + 3 * Fraction(1e-6)) < 1e-12
+    )  # three folds of both, and the best once more
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_one_model_that_is_fitted_again_needs_no_warning(model):
+    X, y = customers()
+    fitted = model(epsilon=1).fit(X, y).fit(X, y)
+    copied = deepcopy(fitted)
+    assert copied.fit(X, y).spent_.epsilon == fitted.spent_.epsilon == 3
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_other_models_have_a_tally_of_their_own(model):
+    X, y = customers()
+    one, other = model(epsilon=1).fit(X, y), model(epsilon=1).fit(X, y)
+    assert one.spent_.epsilon == other.spent_.epsilon == 1
+    with pytest.raises(AttributeError, match="have not been fitted"):
+        _ = model().spent_
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_fits_in_other_processes_are_not_counted_and_this_is_said(model):
+    with pytest.warns(SpendingWarning, match="not counted in spent_ here"):
+        pickle.dumps(model())
+    deepcopy(model())  # stays here
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -228,7 +262,7 @@ def test_nothing_about_the_data_is_kept_but_what_was_released():
     fitted = tree().fit(*customers())
     learnt = {name for name in vars(fitted) if name not in fitted.get_params()}
     assert learnt == {
-        "tree_", "classes_", "guarantee_", "spent_", "private_", "n_features_in_", "feature_names_in_"
+        "tree_", "classes_", "guarantee_", "_tally", "_counted", "private_", "n_features_in_", "feature_names_in_"
     }  # fmt: skip
     assert fitted.get_params()["schema"] is PUBLIC["schema"]
 
