@@ -41,6 +41,8 @@ class Release:
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
+            from sordino.core.release_view import say_error
+
             lines.append(say_error(self.error))
         return "\n".join(lines)
 
@@ -92,10 +94,3 @@ class Release:
         if self.error is not None:
             content["error"] = self.error
         return content if self.errors is None else content | {"errors": dict(self.errors)}
-
-
-def say_error(radius: float, of: str = "") -> str:
-    """What a radius of 95 % means, of the answer or of a column."""
-    return (
-        f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {'value' if of else 'answer'}"
-    )

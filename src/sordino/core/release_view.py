@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sordino.core.errors import ParameterError, missing_package
 from sordino.core.loss import NOT_PRIVATE
 from sordino.core.parameters import choice
-from sordino.core.release import say_error
 from sordino.display.charts import Bars, draw_bars
 from sordino.display.html import (
     Html,
@@ -48,6 +47,13 @@ def _short(name: str, column: list[Any]) -> list[Any]:
     if not name.endswith(_ERROR):
         return column
     return [float(f"{value:.6g}") if isinstance(value, float) else value for value in column]
+
+
+def say_error(radius: float, of: str = "") -> str:
+    """What a radius of 95 % means, of the answer or of a column."""
+    return (
+        f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {'value' if of else 'answer'}"
+    )
 
 
 def list_meanings(release: Release) -> list[str]:

@@ -184,3 +184,11 @@ def test_a_proof_shows_its_verdict():
     assert "1.09861229" in page.text  # ln 3
     assert "script" not in page.elements
     assert "REFUTED: ε = 1 does not hold" in Page(refuted._repr_html_()).text
+
+
+def test_a_ranking_of_noises_shows_radii_and_reasons():
+    ranking = sd.advise(1.0, 1e-6, beta=0.05)
+    page = Page(ranking._repr_html_())
+    assert all(advice.noise in page.text and advice.reason in page.text for advice in ranking)
+    radii = [advice.radius for advice in ranking if advice.radius is not None]
+    assert [bar.get_width() for bar in ranking.plot().axes[0].patches] == radii

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,27 @@ class Advice:
     reason: str
 
 
+class NoiseRanking(tuple[Advice, ...]):
+    """Noises by rising radius; those that are not available come last."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from sordino.mechanisms.noise.advise_view import render_ranking
+
+        return render_ranking(self)
+
+    def plot(self) -> Any:
+        """Bars of the radii; a matplotlib figure."""
+        from sordino.mechanisms.noise.advise_view import plot_ranking
+
+        return plot_ranking(self)
+
+
 def advise(
     epsilon: float, delta: float = 0.0, *, beta: float | None = None, confidence: float = 0.95
-) -> list[Advice]:
+) -> NoiseRanking:
     """All noises, the one with the smallest radius first, for a bound of 1 that is smooth at ``beta``.
 
     β = 0 means a constant bound; noises in whole steps are then shown for steps of 1. Without β, the smallest default
@@ -44,7 +63,7 @@ def advise(
     confidence = probability("confidence", confidence)
     beta = _common_beta(epsilon, delta) if beta is None else non_negative("beta", beta)
     rows = [_advice(entry, epsilon, delta, beta, confidence) for entry in NOISES.values()]
-    return sorted(rows, key=lambda row: (row.radius is None, row.radius or 0.0))
+    return NoiseRanking(sorted(rows, key=lambda row: (row.radius is None, row.radius or 0.0)))
 
 
 def _advice(entry: NoiseEntry, epsilon: float, delta: float, beta: float, confidence: float) -> Advice:
