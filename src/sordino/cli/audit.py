@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sordino.cli.exit_codes import FAILED_CLAIM
-from sordino.cli.output import Step, console, plain_table, print_json, progress
+from sordino.cli.output import console, plain_table, print_json
+from sordino.display.progress import Step, show_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,7 +56,7 @@ def audit(
       sordino audit --json > audit.json
     """
     rows = []
-    with progress("audit") as step:
+    with show_progress("audit", quiet=0.0) as step:
         tasks = list(_tasks(zoo=zoo, quick=quick))
         for index, (name, task) in enumerate(tasks):
             step(index, len(tasks), name)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sordino.cli.output import console, plain_table, print_json, progress
+from sordino.cli.output import console, plain_table, print_json
 from sordino.core import ParameterError
 from sordino.core.parameters import positive
+from sordino.display.progress import show_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,7 +51,7 @@ def demo(
     from sordino.demo.questions import answers
 
     found: list[Answer] = []
-    with progress("demo") as step:
+    with show_progress("demo", quiet=0.0) as step:
         step(0, _WORK, "")
         for answer in answers(epsilon):
             found.append(answer)

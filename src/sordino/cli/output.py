@@ -1,11 +1,11 @@
-"""What commands write: one JSON document, or text; progress only where a person watches."""
+"""What commands write: one JSON document, or text."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sordino.core import EngineError
 from sordino.core.json_form import json_text
@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _PIPE_WIDTH = 132
-
-
-class Step(Protocol):
-    """Tells the progress bar how far the work is."""
-
-    def __call__(self, done: float, total: float, text: str) -> None:
-        """Show ``done`` of ``total``."""
 
 
 @contextmanager
@@ -61,30 +54,6 @@ def plain_table(title: str) -> Table:
         collapse_padding=True,
         pad_edge=False,
     )
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Step]:
-    """A bar on standard error if that is a terminal, nothing otherwise."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, text: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[text]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=1.0, text="")
-
-        def step(done: float, total: float, text: str) -> None:
-            bar.update(task, completed=done, total=total, text=text)
-
-        yield step
 
 
 def printable(text: str) -> str:
