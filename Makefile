@@ -49,4 +49,4 @@ reproduce: $(VENV)/.tests-ready ## the papers' figures from public data, as CSV,
 	$(BIN)/python reproduce/run.py
 
 clean: ## remove the environments and caches
-	rm -rf $(VENV) .venv-peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .venv-readme site .mypy_cache .ruff_cache .pytest_cache .hypothesis

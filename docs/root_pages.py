@@ -1,7 +1,8 @@
 """The README and its companions in the repository's root are pages of the site too.
 
 MkDocs reads one folder; these files stand above it, where people look for them first. Their links start at the root,
-so ``docs/limits.md`` becomes ``limits.md`` here, and ``SECURITY.md`` the page made of that file.
+so ``docs/limits.md`` becomes ``limits.md`` here, and ``SECURITY.md`` the page made of that file. Links of other pages
+to them lead out of the folder, and are turned to those pages.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT_PAGES = {
     "README.md": "index.md",
@@ -19,6 +21,7 @@ ROOT_PAGES = {
     "SECURITY.md": "security.md",
 }
 _LINK = re.compile(r"(?<=\]\()(docs/)?([\w./-]+)(?=[)#])")
+_OUT = re.compile(rf"(?<=\]\()\.\./((?:\.\./)*)({'|'.join(map(re.escape, ROOT_PAGES))})(?=[)#])")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -28,3 +31,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = _LINK.sub(lambda link: ROOT_PAGES.get(link[2], link[2]), (root / name).read_text("utf-8"))
         files.append(File.generated(config, page, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links to the root's files into links to their pages."""
+    return _OUT.sub(lambda link: link[1] + ROOT_PAGES[link[2]], markdown)

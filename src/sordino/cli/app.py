@@ -12,6 +12,7 @@ from sordino.cli.audit import audit
 from sordino.cli.compare import compare
 from sordino.cli.count import count
 from sordino.cli.demo import demo
+from sordino.cli.examples import examples
 from sordino.cli.exit_codes import DONE, INTERRUPTED, exit_code_lines, exit_code_of
 from sordino.cli.explain import explain
 from sordino.cli.ledger import ledger
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # its traceback would show local variables, that is, data
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, query, explain, select, quantile, topk, count, tree, compare, audit):
+for command in (demo, examples, query, explain, select, quantile, topk, count, tree, compare, audit):
     app.command()(command)
 app.add_typer(policy)
 app.add_typer(ledger)
@@ -63,6 +64,7 @@ its guarantee.
 
 \b
   sordino demo            private answers on public data, and a report
+  sordino examples        small files to try the commands on
   sordino audit --quick   prove the mechanisms, refute the broken ones
   sordino select votes.csv --score votes --label party \\
       --sensitivity 1 --epsilon 1

@@ -1,0 +1,39 @@
+"""`sordino examples`: small files to try the other commands on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sordino.core import ParameterError
+
+
+def examples(
+    folder: Annotated[Path, typer.Argument(help="Where the files go; made if it is not there.")] = Path(
+        "sordino-examples"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that exists.")] = False,
+) -> None:
+    """Write small public files to try the other commands on.
+
+    A shop with its policy, a column of pay, votes, a graph of friends, and a
+    table of people with the schema of a tree. The same files every time.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino examples
+      sordino topk sordino-examples/friends.txt -k 5 --epsilon 2
+    """
+    from sordino.demo.example_files import write_example_files
+
+    if folder.exists() and not force:
+        raise ParameterError(f"{folder} exists: give --force to write into it, or another folder")
+    try:
+        written = write_example_files(folder)
+    except OSError as error:
+        raise ParameterError(f"{folder} cannot be written: {(error.strerror or 'error').lower()}") from None
+    for path in written:
+        print(path)

@@ -1,0 +1,40 @@
+"""The docs site builds strictly (a broken link is an error), and its pages load nothing from elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_site_builds_and_stands_alone(tmp_path):
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--quiet",
+            "--site-dir",
+            str(tmp_path / "site"),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = list((tmp_path / "site").rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        content = page.read_text(encoding="utf-8")
+        assert not re.search(r'<(?:script|img|iframe)[^>]*\ssrc="(?:https?:)?//', content), page
+        assert not re.search(r'<link[^>]*\shref="(?:https?:)?//', content), page
+        assert not re.search(r"@import|fonts\.g", content), page
+    reference = (tmp_path / "site" / "reference" / "sordino.html").read_text(encoding="utf-8")
+    for name in ("select", "quantile", "add_noise", "connect", "Profile"):
+        assert f'id="sordino.{name}"' in reference, name
