@@ -1,12 +1,19 @@
 """The docs site builds strictly (a broken link is an error), and its pages load nothing from elsewhere."""
 
+import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import sordino
 
 ROOT = Path(__file__).parents[2]
+MODULES = ("graphs", "learn", "audit", "ledger", "testing")
 
 
 def test_the_site_builds_and_stands_alone(tmp_path):
@@ -38,3 +45,13 @@ def test_the_site_builds_and_stands_alone(tmp_path):
     reference = (tmp_path / "site" / "reference" / "sordino.html").read_text(encoding="utf-8")
     for name in ("select", "quantile", "add_noise", "connect", "Profile"):
         assert f'id="sordino.{name}"' in reference, name
+
+
+@pytest.mark.parametrize("module", ["sordino", *(f"sordino.{name}" for name in MODULES)])
+def test_the_reference_has_every_public_name_and_no_other(module):
+    page = ROOT / "docs" / "reference" / f"{module.split('.')[-1]}.md"
+    listed = re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    public = {name for name in importlib.import_module(module).__all__ if not name.startswith("__")}
+    if module == "sordino":
+        public -= {name for name in public if isinstance(getattr(sordino, name), ModuleType)}
+    assert sorted(listed) == sorted(f"{module}.{name}" for name in public)
