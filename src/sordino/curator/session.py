@@ -16,6 +16,8 @@ from sordino.ledger import Account
 class Session:
     """Questions of one analyst, paid from that analyst's budget.
 
+    Each kind of question is imported when it is first asked, so that a session for SQL starts without graph kernels.
+
     **What an analyst learns**: the releases that were paid for and, between two acts of the owner, which question
     failed first if one did; nothing else. Whether a question is accepted, what it costs and which noise it gets
     depend on its text, the policy, the catalogue and public tables. Engine errors have one fixed text.
@@ -83,6 +85,101 @@ class Session:
             "analyses": analyses,
         }
         return self._answer(SqlQuestion(sql, options), reuse)
+
+    def quantile(
+        self,
+        column: str,
+        q: float,
+        *,
+        epsilon: Any,
+        step: Any = None,
+        where: str | None = None,
+        reuse: bool = False,
+    ) -> Release:
+        """A value near the q-quantile of a number column, named ``table.column``; NULLs do not count.
+
+        The policy's bounds and granularity of the column are the lattice of the answer; ``step`` makes it coarser.
+        ``where``: a condition in SQL that chooses rows. Permute-and-flip (`sordino.quantile`).
+        """
+        from sordino.curator.questions.quantile import QuantileQuestion
+
+        return self._answer(QuantileQuestion(column, q, epsilon, step, where), reuse)
+
+    def select(self, sql: str, *, epsilon: Any, reuse: bool = False) -> Release:
+        """The group with the largest number: ``SELECT city, COUNT(*) FROM orders GROUP BY city``.
+
+        All of ε goes to the choice, so it finds the largest group where `query` would drown all of them in noise. One
+        private table, one COUNT or SUM; the value is that of the key, or a dict of several keys. Permute-and-flip
+        (`sordino.select`).
+        """
+        from sordino.curator.questions.selection import SelectionQuestion
+
+        return self._answer(SelectionQuestion(sql, epsilon), reuse)
+
+    def count(
+        self,
+        edges: str,
+        what: str,
+        *,
+        nodes: int | str,
+        epsilon: Any,
+        columns: tuple[str, str] | None = None,
+        delta: float = 0.0,
+        mechanism: str | None = None,
+        k: int | None = None,
+        step: int = 1,
+        max_degree: int | None = None,
+        non_negative: bool = False,
+        reuse: bool = False,
+    ) -> Release:
+        """How many triangles, edges, … a graph has: `sordino.graphs.count` where each row of a table is an edge.
+
+        ``edges``: the table; ``columns``: which two hold the ids, unless it has just two. ``nodes``: all ids, which are
+        public: their number n for 0 … n − 1, or a column ``table.column`` of a public table. The others are explained
+        there.
+        """
+        from sordino.curator.questions.graph import count_question
+
+        options = {
+            "delta": delta,
+            "mechanism": mechanism,
+            "k": k,
+            "step": step,
+            "max_degree": max_degree,
+            "non_negative": non_negative,
+        }
+        question = count_question(edges, what, epsilon=epsilon, nodes=nodes, columns=columns, options=options)
+        return self._answer(question, reuse)
+
+    def top_k(
+        self,
+        edges: str,
+        k: int,
+        *,
+        nodes: int | str,
+        epsilon: Any,
+        columns: tuple[str, str] | None = None,
+        metric: str = "ego_betweenness",
+        mechanism: str = "auto",
+        max_degree: int | None = None,
+        delta: float = 0.0,
+        reuse: bool = False,
+    ) -> Release:
+        """The ids of k influential nodes, best first: `sordino.graphs.top_k` where each row of a table is an edge.
+
+        ``edges``, ``columns`` and ``nodes`` as in `count`; the others are explained there. A graph beyond
+        ``max_degree`` is projected, which takes two thirds of ε.
+        """
+        from sordino.curator.questions.graph import top_k_question
+
+        options = {
+            "metric": metric,
+            "mechanism": mechanism,
+            "max_degree": max_degree,
+            "delta": delta,
+        }
+        question = top_k_question(edges, k, epsilon=epsilon, nodes=nodes, columns=columns, options=options)
+        return self._answer(question, reuse)
 
     def _answer(self, question: Question[Quote], reuse: bool) -> Release:
         return answer_question(self._data, self.analyst, question, reuse=reuse)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sordino.core import (
     Distance,
     ParameterError,
-    PrivateDataError,
     Release,
     Secret,
     UnsupportedError,
@@ -29,27 +28,16 @@ from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile
 from sordino.stats.column import bounded_column
 from sordino.stats.order_statistic import order_statistic_bound
+from sordino.stats.ranks import Ranks
 
 Floats = NDArray[np.float64]
 
 MECHANISMS = ("auto", "exponential", "permute_and_flip", "inverse_sensitivity", "winner", "smooth_noise")
 _UNITS = ("row", "record")
 _MOST_POINTS = 50_000_000
-_SHARE_UNITS = 1 << 26
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranks:
-    """Where the lattice points stand in the data, each record rounded to the nearest point."""
-
-    low: Fraction
-    step: Fraction
-    below: NDArray[np.int64]  # records < point
-    upto: NDArray[np.int64]  # records ≤ point
-    records: int
-
-    def value(self, index: int) -> float:
-        return float(self.low + index * self.step)
+_SHARE_UNITS = 1 << 26  # q is a whole number of 2^-26
+_MOST_SHARES = 1 << 52
+_LARGEST_IN_WORDS = 1 << 36  # so many records times the units of q stay within 64 bits
 
 
 def quantile(
@@ -81,9 +69,12 @@ def quantile(
     there are none is private where records are added or removed.
     **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
     """
-    asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
+    return _released(_checked(values, q, bounds, step, epsilon, mechanism, distance, clip))
+
+
+def _released(asked: _Asked) -> Release:
     if asked.mechanism == "smooth_noise" and asked.ranks.records:
-        return _smooth_noise(asked, epsilon)
+        return _smooth_noise(asked, asked.epsilon)
     selection = _selection(asked)
     index = selection.draw()
     value = asked.ranks.value(index)
@@ -92,6 +83,22 @@ def quantile(
         truth = asked.ranks.value(_exact_index(asked))
         known = {"exact": truth, "realised_error": abs(value - truth)}
     return Release(value, selection.guarantee, asked.mechanism, private=is_private(), details=Secret(known))
+
+
+def quantile_of_counts(
+    counts: NDArray[np.int64],
+    q: float,
+    *,
+    low: Fraction,
+    step: Fraction,
+    epsilon: Any,
+    mechanism: str = "auto",
+    distance: Distance,
+) -> Release:
+    """`quantile` where the number of records at every point ``low``, ``+ step``, … is known already."""
+    q, mechanism = probability("q", q), _checked_mechanism(mechanism, distance)
+    positive("epsilon", epsilon)
+    return _released(_Asked(Ranks.of_counts(counts, low, step), q, epsilon, mechanism, distance))
 
 
 def quantile_law(
@@ -117,7 +124,7 @@ def quantile_law(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    ranks: _Ranks
+    ranks: Ranks
     q: float
     epsilon: Any
     mechanism: str
@@ -136,8 +143,24 @@ def _checked(
 ) -> _Asked:
     q = probability("q", q)
     positive("epsilon", epsilon)
-    choice("mechanism", mechanism, MECHANISMS)
     where = replace_row() if distance is None else checked_distance(distance)
+    mechanism = _checked_mechanism(mechanism, where)
+    low, high = checked_bounds(bounds)
+    points = math.floor(
+        (exact("upper bound", high) - exact("lower bound", low)) / exact("step", positive("step", step))
+    )
+    if points < 1:
+        raise ParameterError(f"step must be at most the width of the bounds ({high - low:g}), got {step!r}")
+    if points > _MOST_POINTS:
+        raise ParameterError(
+            f"step {step!r} makes {points} lattice points, at most {_MOST_POINTS} are accepted"
+        )
+    column = bounded_column(values, bounds=(low, high), clip=clip, may_be_empty=True)
+    return _Asked(Ranks.of_column(column, (low, high), float(step), points), q, epsilon, mechanism, where)
+
+
+def _checked_mechanism(mechanism: str, where: Distance) -> str:
+    choice("mechanism", mechanism, MECHANISMS)
     if where.change == "flip":
         raise ParameterError(f"a quantile's records are replaced, or added and removed, not: {where}")
     if where.unit not in _UNITS or where.weights:
@@ -151,34 +174,7 @@ def _checked(
         raise UnsupportedError(
             f"{mechanism} is built for one record replaced; for one added or removed use permute_and_flip"
         )
-    low, high = checked_bounds(bounds)
-    points = math.floor(
-        (exact("upper bound", high) - exact("lower bound", low)) / exact("step", positive("step", step))
-    )
-    if points < 1:
-        raise ParameterError(f"step must be at most the width of the bounds ({high - low:g}), got {step!r}")
-    if points > _MOST_POINTS:
-        raise ParameterError(
-            f"step {step!r} makes {points} lattice points, at most {_MOST_POINTS} are accepted"
-        )
-    number_is_private = where.change != "replace"
-    column = bounded_column(values, bounds=(low, high), clip=clip, may_be_empty=True)
-    if len(column) > _SHARE_UNITS:
-        refusal = PrivateDataError if number_is_private else UnsupportedError
-        raise refusal(
-            f"there are more than {_SHARE_UNITS} records, which is all that quantile takes in memory"
-        )
-    return _Asked(_ranks(column, (low, high), float(step), points), q, epsilon, mechanism, where)
-
-
-def _ranks(column: Floats, bounds: tuple[float, float], step: float, points: int) -> _Ranks:
-    # The same float function for every record, so rounding it cannot tell neighbours apart by more than one record.
-    low, high = bounds
-    part = 0.5 if math.isinf(high - low) else 1.0  # of bounds that are further apart than the largest float
-    index = np.clip(np.rint((column * part - low * part) / (step * part)), 0, points).astype(np.int64)
-    counts = np.bincount(index, minlength=points + 1)
-    upto = np.cumsum(counts)
-    return _Ranks(Fraction(low), Fraction(step), upto - counts, upto, len(column))
+    return mechanism
 
 
 def _rank(asked: _Asked) -> int:
@@ -206,12 +202,27 @@ def _selection(asked: _Asked) -> Any:
         )
     if asked.mechanism == "winner":
         return _winner(asked, common)
-    # Exact arithmetic: q in units of 2^-26, so that the target moves by exactly q when a record is added.
-    share = round(asked.q * _SHARE_UNITS) / _SHARE_UNITS
+    share = round(asked.q * _SHARE_UNITS)
+    sensitivity = (
+        1.0 if asked.distance.change == "replace" else max(share, _SHARE_UNITS - share) / _SHARE_UNITS
+    )
+    return SELECTIONS[asked.mechanism].prepare(
+        question(_utility(ranks, share), profile=sensitivity, **common)
+    )
+
+
+def _utility(ranks: Ranks, share: int) -> Floats:
+    """min(qn − L, M − qn) at every point, for q of ``share`` units.
+
+    **Numerics**: exact in whole units, so that the target moves by exactly q when a record is added; then cut at
+    ±2^52 units, which moves no two of them further apart, so that every utility is a float.
+    """
+    kind = np.int64 if ranks.records < _LARGEST_IN_WORDS else np.object_
     target = share * ranks.records
-    utility = np.minimum(target - ranks.below, ranks.upto - target)
-    sensitivity = 1.0 if asked.distance.change == "replace" else max(share, 1 - share)
-    return SELECTIONS[asked.mechanism].prepare(question(utility, profile=sensitivity, **common))
+    below, upto = ranks.below.astype(kind) * _SHARE_UNITS, ranks.upto.astype(kind) * _SHARE_UNITS
+    utility = np.minimum(target - below, upto - target)
+    cut = np.minimum(np.maximum(utility, -_MOST_SHARES), _MOST_SHARES)
+    return np.asarray(cut, dtype=np.float64) / _SHARE_UNITS
 
 
 def _winner(asked: _Asked, common: dict[str, Any]) -> Any:

@@ -52,7 +52,7 @@ def test_a_group_never_states_less_than_it_loses(epsilon, delta, count):
         assert Fraction(group.epsilon) >= Fraction(epsilon) * count
         assert group.epsilon <= math.nextafter(epsilon * count, math.inf)
         assert exact(group.delta) >= truth
-        assert exact(group.delta) <= truth * (1 + 1e-9) + 1e-323  # two steps of the least floats
+        assert exact(group.delta) <= truth * (1 + 1e-9) + 1e-323  # two of the smallest doubles
     finally:
         ctx.prec = before
 

@@ -129,13 +129,17 @@ def test_no_records_are_a_database_where_records_are_replaced_but_none_of_them_c
         sd.select_record_at_percentile(values, 50, bounds=(0, 10), epsilon=1)
 
 
-def test_too_many_records_are_the_datas_fault_where_their_number_is_private(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("sordino.stats.quantile"), "_SHARE_UNITS", 4)
-    asked = {"bounds": (0, 10), "step": 1, "epsilon": 1}
-    with pytest.raises(sd.PrivateDataError, match="more than 4 records"):
-        sd.quantile(VALUES, 0.5, distance=sd.add_remove_row(), **asked)
-    with pytest.raises(sd.UnsupportedError, match="more than 4 records"):
-        sd.quantile(VALUES, 0.5, **asked)
+def test_utilities_are_exact_however_many_records_there_are(monkeypatch):
+    """min(qn − L, M − qn) in fractions, for numbers of records beyond any memory; cut at 2^26 records."""
+    module = importlib.import_module("sordino.stats.quantile")
+    counts = np.array([3, 0, 2**35, 1, 2**38 + 1])
+    for scale in (1, 2**3):
+        ranks = module.Ranks.of_counts(counts * scale, Fraction(0), Fraction(1))
+        share = round(0.3 * 2**26)
+        target = Fraction(share, 2**26) * ranks.records
+        for place, found in enumerate(module._utility(ranks, share).tolist()):
+            exactly = min(target - int(ranks.below[place]), int(ranks.upto[place]) - target)
+            assert Fraction(found) == max(-(2**26), min(2**26, exactly))
 
 
 def smallest_smooth_bound(ranks: list[int], k: int, top: int, beta: float) -> arb:

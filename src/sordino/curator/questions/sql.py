@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sordino.core import EngineError, Guarantee, ParameterError, Release, UnsupportedError
 from sordino.curator.answer import words_of
@@ -17,9 +17,9 @@ from sordino.sql.answering.plan import AnswerOptions, AnswerPlan, make_plan
 from sordino.sql.question import Statement
 from sordino.sql.reading.read import read_statement, with_public_keys
 
+Found = TypeVar("Found")
 _NO_KEYS = (
-    "the groups of a public table could not be read; nothing was spent. The owner finds the engine's own words in "
-    ".details"
+    "a public table could not be read; nothing was spent. The owner finds the engine's own words in .details"
 )
 
 
@@ -36,14 +36,32 @@ class SqlQuestion:
 
 
 def plan_sql(data: DataSet, sql: str, options: AnswerOptions) -> AnswerPlan:
-    """Read, check and plan a SELECT. Groups that a public table names are read now: they are no secret."""
+    """Read, check and plan a SELECT."""
+    data.check_epsilon(options.epsilon)
+    return make_plan(read_sql(data, sql), options, data.distance)
+
+
+def read_sql(data: DataSet, sql: str) -> Statement:
+    """A SELECT that was understood. Groups that a public table names are read now: they are no secret."""
     if not isinstance(sql, str):
         raise ParameterError(f"sql must be a text, got {type(sql).__name__}")
-    data.check_epsilon(options.epsilon)
     statement = read_statement(sql, policy=data.policy, catalogue=data.catalogue, dialect=data.engine.dialect)
-    if any(key.source is not None for key in statement.keys):
-        statement = _with_public_keys(statement, data)
-    return make_plan(statement, options, data.distance)
+    if all(key.source is None for key in statement.keys):
+        return statement
+    return read_public(data, lambda snapshot: with_public_keys(statement, snapshot))
+
+
+def read_public(data: DataSet, read: Callable[[Snapshot], Found]) -> Found:
+    """What a public table says, before anything is paid for; a failure has one text and costs nothing."""
+    data.check_reachable()
+    try:
+        with data.engine.snapshot() as snapshot:
+            return read(snapshot)
+    except UnsupportedError:  # more groups than are released: a public table decides
+        raise
+    except Exception as error:
+        failure = words_of(error)
+    raise EngineError(_NO_KEYS, failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +113,3 @@ class SqlQuote:
             errors=answer_errors(self.plan, cells),
             private=is_private(),
         )
-
-
-def _with_public_keys(statement: Statement, data: DataSet) -> Statement:
-    """Groups from the rows of public tables; a failure has one text and costs nothing."""
-    data.check_reachable()
-    try:
-        with data.engine.snapshot() as snapshot:
-            return with_public_keys(statement, snapshot)
-    except UnsupportedError:  # more groups than are released: a public table decides
-        raise
-    except Exception as error:
-        failure = words_of(error)
-    raise EngineError(_NO_KEYS, failure)

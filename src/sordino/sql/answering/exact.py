@@ -24,7 +24,7 @@ from sordino.sql.reading.groups import table_node
 def answer_query(question: JoinQuestion) -> exp.Select:
     """SELECT of the exact answer in steps, as one integer named ``answer``."""
     total = question.measure.total()
-    return _joined([exp.alias_(total, "answer", quoted=True)], question.occurrences, question.conditions)
+    return joined_query([exp.alias_(total, "answer", quoted=True)], question.occurrences, question.conditions)
 
 
 def exact_answer(snapshot: Snapshot, question: JoinQuestion) -> int:
@@ -49,7 +49,7 @@ def grouped_query(statement: Statement) -> exp.Select:
         for i, measure in enumerate(statement.measures)
     ]
     known = [_among(key) for key in statement.keys]
-    query = _joined(columns, statement.join.occurrences, (*statement.join.conditions, *known))
+    query = joined_query(columns, statement.join.occurrences, (*statement.join.conditions, *known))
     return query.group_by(*(place.copy() for place in places), copy=False) if places else query
 
 
@@ -70,9 +70,10 @@ def _among(key: GroupKey) -> exp.Expr:
     return exp.or_(listed, equals(key.column, None)) if None in key.values else listed
 
 
-def _joined(
+def joined_query(
     columns: Sequence[exp.Expr], occurrences: Sequence[Occurrence], conditions: Sequence[exp.Expr]
 ) -> exp.Select:
+    """SELECT of some columns over the join of some tables."""
     first, *others = (table_node(occurrence.table, occurrence.alias) for occurrence in occurrences)
     query = exp.select(*columns, copy=False).from_(first, copy=False)
     for other in others:

@@ -40,7 +40,7 @@ class ColumnPolicy:
     """What is public about a column: its type, the range it is clipped to, the values that may be groups, its grain.
 
     ``type`` is as written (``decimal(10, 2)``); `kind` is the catalogue's word for it. None where only the
-    catalogue says.
+    catalogue says. ``hidden``: no question may name it.
     """
 
     name: str
@@ -48,6 +48,7 @@ class ColumnPolicy:
     bounds: tuple[Fraction, Fraction] | None = None
     domain: tuple[str | int | bool | date | None, ...] | None = None
     granularity: Fraction | None = None
+    hidden: bool = False
 
     @property
     def kind(self) -> ColumnType | None:
@@ -233,7 +234,7 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
     written = {"type": content} if isinstance(content, str) else content
     if isinstance(written, Mapping) and isinstance(written.get("type"), str):
         type_of(f"{path}.type", written["type"])  # first: a type that YAML has cut in two leaves an odd field
-    fields = mapping_of(path, written, ("type", "bounds", "domain", "granularity"))
+    fields = mapping_of(path, written, ("type", "bounds", "domain", "granularity", "hidden"))
     declared = None if fields.get("type") is None else type_of(f"{path}.type", fields["type"])
     kind = None if declared is None else kind_of(declared)
     if kind is not None and kind not in ("integer", "decimal", "float"):
@@ -250,6 +251,7 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
         bounds=bounds_of(path, fields.get("bounds"), grain),
         domain=domain_of(path, fields.get("domain"), kind),
         granularity=granularity,
+        hidden=flag_of(f"{path}.hidden", fields.get("hidden", False)),
     )
 
 

@@ -22,6 +22,7 @@ protects: row
 # Types: {types}, and "decimal(10, 2)" in quotes.
 # CSV files have none of their own: a column is text until another type is written here. Empty cells of a CSV file
 # are NULL, and so are cells that do not convert to the type.
+# A column may be asked about unless it says 'hidden: true'.
 tables:
 """
 _TABLE = """\

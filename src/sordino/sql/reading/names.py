@@ -184,10 +184,13 @@ class Names:
         }
         self.occurrences.append(Occurrence(alias, found, weight, types, digits))
         declared = {column.casefold(): policy for column, policy in table.columns.items()}
-        columns = {}
+        columns, left_out = {}, dict(self._catalogue[found].left_out)
         for column in catalogued:
             name, kind = column.name, column.type
             known = declared.get(name.casefold())
+            if known is not None and known.hidden:
+                left_out[name] = "the policy keeps this column from questions"
+                continue
             path = f"tables.{table.name}.columns.{name}"
             window = None if kind == "float" else (1.0, 3.5e38)
             columns[name] = Value(
@@ -199,7 +202,6 @@ class Names:
                 digits=column.digits,
                 scale=column.scale,
             )
-        left_out = dict(self._catalogue[found].left_out)
         self._add_source(node, scope, Source(node.alias or node.name, columns, left_out=left_out))
 
     def _select(

@@ -1,0 +1,123 @@
+"""A quantile of a column of a private table, as a question to a data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from sordino.core import ParameterError, Release, UnsupportedError, add_remove_row
+from sordino.core.parameters import as_written, positive, probability
+from sordino.curator.dataset import DataSet
+from sordino.curator.questions.workload import (
+    WorkloadQuote,
+    find_column,
+    find_table,
+    quote_workload,
+    split_name,
+)
+from sordino.engines import Snapshot
+from sordino.sql.aggregates import BoundedSum
+from sordino.sql.answering.exact import joined_query
+from sordino.sql.question import Statement
+from sordino.sql.reading.read import read_statement
+from sordino.stats.quantile import quantile_of_counts
+
+Counts = NDArray[np.int64]
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileQuestion:
+    """The q-quantile of ``column`` (``table.column``) over the rows for which ``where``, a condition in SQL, holds."""
+
+    column: str
+    q: float
+    epsilon: Any
+    step: Any = None
+    where: str | None = None
+
+    def quote(self, data: DataSet) -> WorkloadQuote[Counts]:
+        """Bounds and lattice are the policy's; the engine counts the rows at every point."""
+        table, catalogued = find_table(data, split_name(self.column)[0])
+        name = find_column(table, catalogued, split_name(self.column)[1])
+        q = probability("q", self.q)
+        statement = _read(data, catalogued.name, name, self.where)
+        if not table.private or len(statement.join.occurrences) != 1 or statement.keys:
+            raise UnsupportedError("a quantile is asked of one private table")
+        (measure,) = statement.measures
+        if not isinstance(measure, BoundedSum):
+            raise TypeError("a sum is measured as a sum")
+        lattice = _lattice(measure, self.step)
+        points = int((lattice.high - lattice.low) / lattice.step) + 1
+
+        def ask(counts: Counts, epsilon: Fraction) -> Release:
+            return quantile_of_counts(
+                counts, q, low=lattice.low, step=lattice.step, epsilon=epsilon, distance=add_remove_row()
+            )
+
+        return quote_workload(
+            data,
+            table,
+            text=f"QUANTILE {q} OF {statement.canonical}",
+            parameters={"q": q, "step": str(lattice.step), "epsilon": float(self.epsilon)},
+            epsilon=self.epsilon,
+            nothing=np.zeros(points, dtype=np.int64),
+            read=lambda snapshot: _count(snapshot, statement, lattice, points),
+            ask=ask,
+        )
+
+
+def _read(data: DataSet, table: str, column: str, where: str | None) -> Statement:
+    """The question as a SUM over the column, which has the same bounds, lattice and rows."""
+    dialect = data.engine.dialect
+    asked = exp.select(exp.Sum(this=exp.column(column, quoted=True))).from_(exp.to_table(table))
+    for part in asked.find_all(exp.Identifier):
+        part.set("quoted", True)
+    text = asked.sql(dialect=dialect)
+    if where is not None:
+        if not isinstance(where, str):
+            raise ParameterError(f"where must be a condition in SQL, got {type(where).__name__}")
+        text = f"{text} WHERE {where}"
+    return read_statement(text, policy=data.policy, catalogue=data.catalogue, dialect=dialect)
+
+
+def _lattice(measure: BoundedSum, step: Any) -> BoundedSum:
+    """The same column on the lattice that was asked for: every so many steps of its own."""
+    own = measure.step
+    if step is not None:
+        positive("step", step)
+        wanted = as_written("step", step)
+        if wanted % own:
+            raise ParameterError(
+                f"step must be a whole multiple of the column's granularity {own}, got {step!r}"
+            )
+        low, high = (measure.low // wanted) * wanted, -((-measure.high) // wanted) * wanted
+        measure = BoundedSum(measure.value, low, high, wanted, measure.whole, measure.text)
+    points = (measure.high - measure.low) / measure.step + 1
+    if points > _MOST_POINTS:
+        raise ParameterError(
+            f"the bounds of the column hold {points} points of step {measure.step}, at most {_MOST_POINTS} are "
+            f"answered: give a larger step, such as {(measure.high - measure.low) / 10_000}"
+        )
+    return measure
+
+
+def _count(snapshot: Snapshot, statement: Statement, lattice: BoundedSum, points: int) -> Counts:
+    """How many rows lie at every point: one GROUP BY in the engine."""
+    steps = lattice.steps()
+    columns = [
+        exp.alias_(steps, "place", quoted=True),
+        exp.alias_(exp.Count(this=exp.Star()), "rows_", quoted=True),
+    ]
+    conditions = (*statement.join.conditions, *lattice.conditions())
+    query = joined_query(columns, statement.join.occurrences, conditions).group_by(steps.copy(), copy=False)
+    found = snapshot.aggregate(query)
+    counts = np.zeros(points, dtype=np.int64)
+    places = found.column(0).to_numpy() - int(lattice.low / lattice.step)
+    counts[places] = found.column(1).to_numpy()
+    return counts

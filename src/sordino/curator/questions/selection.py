@@ -1,0 +1,89 @@
+"""Which group has the largest aggregate? A selection among public groups, as a question to a data set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.core import Release, UnsupportedError, add_remove_row
+from sordino.curator.dataset import DataSet
+from sordino.curator.questions.sql import read_sql
+from sordino.curator.questions.workload import WorkloadQuote, find_table, quote_workload
+from sordino.engines import Snapshot
+from sordino.mechanisms.selection import select
+from sordino.sql.answering.answer_table import plain
+from sordino.sql.answering.exact import exact_answers
+from sordino.sql.question import Statement
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionQuestion:
+    """The group with the largest number in the answer of a SELECT with GROUP BY and one COUNT or SUM."""
+
+    sql: str
+    epsilon: Any
+
+    def quote(self, data: DataSet) -> WorkloadQuote[Scores]:
+        """One table: a row moves every score by at most its reach, and a count only upwards when it is added."""
+        statement = read_sql(data, self.sql)
+        if not statement.keys or len(statement.measures) != 1:
+            raise UnsupportedError(
+                "a group is chosen by one COUNT or SUM: SELECT key, COUNT(*) FROM t GROUP BY key"
+            )
+        if len(statement.join.occurrences) != 1 or not statement.join.occurrences[0].private:
+            raise UnsupportedError("a group is chosen among the rows of one private table, without joins")
+        (measure,) = statement.measures
+        groups = statement.groups()
+
+        def ask(scores: Scores, epsilon: Fraction) -> Release:
+            release = select(
+                scores,
+                mechanism="permute_and_flip",
+                profile=float(measure.reach),
+                epsilon=epsilon,
+                monotone=measure.low >= 0,
+                distance=add_remove_row(),
+            )
+            return Release(
+                _shown(statement, groups[release.value]),
+                release.guarantee,
+                release.mechanism,
+                private=release.private,
+            )
+
+        table, _ = find_table(data, statement.join.occurrences[0].table)
+        return quote_workload(
+            data,
+            table,
+            text=f"LARGEST OF {statement.canonical}",
+            parameters={"epsilon": float(self.epsilon)},
+            epsilon=self.epsilon,
+            nothing=np.zeros(len(groups)),
+            read=lambda snapshot: _score(snapshot, statement),
+            ask=ask,
+        )
+
+
+def _score(snapshot: Snapshot, statement: Statement) -> Scores:
+    """Whole steps of every group; sums beyond 2^52 of them are cut there, which keeps differences."""
+    answers = exact_answers(snapshot, statement)
+    most = 1 << 52
+    return np.array(
+        [float(max(-most, min(most, answers[group][0]))) for group in statement.groups()], dtype=np.float64
+    )
+
+
+def _shown(statement: Statement, group: tuple[Any, ...]) -> Any:
+    """The value of the key, or a dict of several."""
+    values = [plain(value) for value in group]
+    return (
+        values[0]
+        if len(values) == 1
+        else {key.name: value for key, value in zip(statement.keys, values, strict=True)}
+    )
