@@ -269,7 +269,7 @@ def test_groups_of_a_public_table_that_cannot_be_read_cost_nothing_and_have_one_
     engine.fails = fail_with(error)
     with pytest.raises(sd.EngineError) as told:
         curator.session("ann").query(BY_ZONE, 0.5)
-    assert str(told.value).startswith("the groups of a public table could not be read; nothing was spent")
+    assert str(told.value).startswith("a public table could not be read; nothing was spent")
     assert "row 7" not in "".join(traceback.format_exception(told.value))
     assert "row 7" in told.value.details.reveal()
     account = curator.session("ann").budget()
@@ -377,4 +377,4 @@ def test_a_session_stays_that_of_its_analyst(curator):
         session.anything = 1
     assert not hasattr(session, "__dict__")
     public = [name for name in dir(session) if not name.startswith("_")]
-    assert public == ["analyst", "budget", "query"]
+    assert public == ["analyst", "budget", "count", "quantile", "query", "select", "top_k"]
