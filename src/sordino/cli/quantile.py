@@ -68,7 +68,8 @@ def quantile(
     Bounds and step are part of the question: choose them without looking
     at the data.
     """
-    from sordino.cli.table import column_of, read_table
+    from sordino.cli.read_table import read_table
+    from sordino.cli.table import column_of
     from sordino.stats import quantile as release_quantile
 
     table = read_table(file)

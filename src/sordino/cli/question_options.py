@@ -100,7 +100,8 @@ def read_candidates(
         raise ParameterError("--bound belongs to --profile; --sensitivity is itself the bound")
     if file == "-" and profile == "-":
         raise ParameterError("only one of the candidates and the profile can come from standard input")
-    from sordino.cli.table import column_of, read_table
+    from sordino.cli.read_table import read_table
+    from sordino.cli.table import column_of
     from sordino.sensitivity import Profile
 
     constant = None if sensitivity is None else Profile.constant(sensitivity, distance=distance)

@@ -1,8 +1,7 @@
-"""A table from a file: CSV by the standard library, Parquet by whichever data frame package is there."""
+"""Table: named columns of numbers and texts that a command reads from a file, whatever the file's format."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -10,8 +9,6 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError
 from sordino.core.parameters import choice
-
-_PARQUET = (".parquet", ".pq")
 
 
 class Table(Protocol):
@@ -30,17 +27,6 @@ class Table(Protocol):
 
     def texts(self, column: str) -> list[str]:
         """A column as text."""
-
-
-def read_table(path: str) -> Table:
-    """Read a CSV file, a Parquet file (by its ending), or CSV from standard input ('-')."""
-    if path != "-" and Path(path).suffix.lower() in _PARQUET:
-        from sordino.cli.parquet_table import read_parquet
-
-        return read_parquet(path)
-    from sordino.cli.csv_table import read_csv
-
-    return read_csv(path)
 
 
 def column_of(table: Table, column: str | None, option: str) -> str:

@@ -10,7 +10,6 @@ from sordino.core.errors import (
     ParameterError,
     PrivateDataError,
     ProofError,
-    SordinoError,
     SuspendedError,
     UnsupportedError,
 )
@@ -19,6 +18,7 @@ from sordino.core.loss import Loss
 from sordino.core.place import Place
 from sordino.core.release import Release
 from sordino.core.secret import Secret
+from sordino.core.sordino_error import SordinoError
 
 __all__ = [
     "BudgetError",

@@ -20,28 +20,9 @@ A message says what was given, what is wrong and what would be accepted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self
-
 from sordino.core.place import Place
-
-if TYPE_CHECKING:
-    from sordino.core.secret import Secret
-
-
-class SordinoError(Exception):
-    """Base of every error that Sordino raises on purpose."""
-
-    code: ClassVar[str] = "error"
-    place: Place | None
-
-    def __init__(self, message: str = "", *, place: Place | None = None) -> None:
-        super().__init__(message)
-        self.place = place
-
-    @classmethod
-    def at(cls, place: Place, problem: str) -> Self:
-        """An error whose message begins with its place."""
-        return cls(f"{place}: {problem}", place=place)
+from sordino.core.secret import Secret
+from sordino.core.sordino_error import SordinoError
 
 
 class ParameterError(SordinoError, ValueError):
@@ -75,8 +56,6 @@ class EngineError(SordinoError):
     details: Secret[str]
 
     def __init__(self, message: str = "", details: str = "", *, place: Place | None = None) -> None:
-        from sordino.core.secret import Secret  # Secret itself needs the tree above
-
         super().__init__(message, place=place)
         self.details = Secret(details)
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
-from sordino.core.errors import SordinoError
+from sordino.core.sordino_error import SordinoError
 
 # Halves of surrogate pairs: what an argument that is no text is read as, and no output can encode.
 _HALVES = re.compile("[\ud800-\udfff]")

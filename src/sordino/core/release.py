@@ -8,7 +8,9 @@ from typing import Any
 
 from sordino.core.errors import missing_package
 from sordino.core.guarantee import Guarantee
+from sordino.core.release_view import list_columns, plot_release, render_release, say_error
 from sordino.core.secret import Secret
+from sordino.display.frames import FRAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,6 @@ class Release:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the publishable part only."""
-        from sordino.core.release_view import render_release
-
         return render_release(self)
 
     def to_pandas(self) -> Any:
@@ -69,14 +69,9 @@ class Release:
 
         ``column`` chooses one column of a table; None draws all that hold noise.
         """
-        from sordino.core.release_view import plot_release
-
         return plot_release(self, column)
 
     def _framed(self, library: str) -> Any:
-        from sordino.core.release_view import list_columns
-        from sordino.display.frames import FRAMES
-
         try:
             return FRAMES[library](list_columns(self))
         except ModuleNotFoundError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from sordino.core.errors import SordinoError
+from sordino.core.sordino_error import SordinoError
 
 Content = TypeVar("Content")
 

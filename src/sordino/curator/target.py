@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sordino.engines import Engine, connect
-from sordino.engines.files import table_files
+from sordino.engines.files import DATABASE_SUFFIXES, table_files
 from sordino.sql.policy import Policy, match_name
-
-_DATABASES = (".duckdb", ".db", ".ddb")
 
 
 def open_target(
@@ -28,7 +26,7 @@ def csv_types(target: Any, policy: Policy) -> dict[str, dict[str, str]] | None:
     if not isinstance(target, str | os.PathLike) or "://" in str(target):
         return None
     path = Path(target)
-    if path.suffix.lower() in _DATABASES or not path.exists():
+    if path.suffix.lower() in DATABASE_SUFFIXES or not path.exists():
         return None
     declared = policy.types()
     types = {}

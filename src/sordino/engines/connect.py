@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,29 +14,8 @@ from sordino.core import ParameterError
 from sordino.core.parameters import did_you_mean
 from sordino.engines import duckdb as local
 from sordino.engines.engine import Engine
-from sordino.engines.files import SUFFIXES, Types
-
-_MEMORY = re.compile(r"[1-9]\d{0,8}(MB|GB|TB|MiB|GiB|TiB)")
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What an engine that runs on this machine may use."""
-
-    memory_limit: str | None
-    threads: int | None
-
-    def __post_init__(self) -> None:
-        limit, threads = self.memory_limit, self.threads
-        if limit is not None and not (isinstance(limit, str) and _MEMORY.fullmatch(limit)):
-            raise ParameterError(f"memory_limit must be a text such as '512MB' or '2GB', got {limit!r}")
-        if threads is not None and (type(threads) is not int or threads < 1):
-            raise ParameterError(f"threads must be an integer >= 1, got {threads!r}")
-
-    def refuse(self, target: str) -> None:
-        """Raise if something was asked of an engine that others run."""
-        if self.memory_limit is not None or self.threads is not None:
-            raise ParameterError(f"memory_limit and threads cannot be set on {target}: leave them out")
+from sordino.engines.files import DATABASE_SUFFIXES, SUFFIXES, Types
+from sordino.engines.resources import Resources
 
 
 def _duckdb_url(url: str, resources: Resources) -> Engine:
@@ -129,7 +106,7 @@ def _url(url: str, resources: Resources) -> Engine:
 
 
 def _path(path: Path, types: Types | None, resources: Resources) -> Engine:
-    if path.suffix.lower() in (".duckdb", ".db", ".ddb"):
+    if path.suffix.lower() in DATABASE_SUFFIXES:
         if types is not None:
             raise ParameterError("types are for CSV files: a database has types of its own, leave them out")
         return local.open_file(path, memory_limit=resources.memory_limit, threads=resources.threads)

@@ -13,6 +13,7 @@ from sordino.core import EngineError, ParameterError
 from sordino.core.parameters import did_you_mean
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
+DATABASE_SUFFIXES = (".duckdb", ".db", ".ddb")
 Types = Mapping[str, Mapping[str, str]]
 
 # What a declared type is to DuckDB. A plain decimal has room for 29 digits before the point and 9 behind.

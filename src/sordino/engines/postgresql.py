@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,11 +16,9 @@ from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.engine import Table
 from sordino.engines.postgresql_catalogue import CATALOGUE, byte_order, found_tables
 from sordino.engines.query import write
+from sordino.engines.resources import Resources
 from sordino.engines.result import normalised
 from sordino.engines.settings import check_settings
-
-if TYPE_CHECKING:
-    from sordino.engines.connect import Resources
 
 # What changes the meaning of a statement or of an answer. Plans, memory and time limits are the server's business.
 _SETTINGS = {

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,12 +19,10 @@ from sordino.core import EngineError, MissingExtraError, UnsupportedError
 from sordino.engines.canonical import Reading, place, read_through
 from sordino.engines.engine import Table
 from sordino.engines.query import write
+from sordino.engines.resources import Resources
 from sordino.engines.result import normalised
 from sordino.engines.spark_session import check_reading, pinned_session
 from sordino.engines.spark_tables import canonical, check_days, is_plain, is_readable, quoted, table_of
-
-if TYPE_CHECKING:
-    from sordino.engines.connect import Resources
 
 # Names of pinned views must not meet those of another snapshot in the same session.
 _numbers = itertools.count()
