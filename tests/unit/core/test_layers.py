@@ -126,6 +126,7 @@ ALLOWED: dict[str, set[str]] = {
         "graphs",
         "learn",
         "sql.policy",
+        "sql.answering",
         "curator",
         "testing",
         "demo",

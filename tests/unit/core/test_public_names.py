@@ -35,8 +35,8 @@ PUBLIC = {
         project read_nodes top_k triangles_per_node
     """,
     "sordino.learn": """
-        Continuous DecisionTreeClassifier Discrete Forest RandomForestClassifier Schema Tree
-        as_schema export_text plot_tree
+        Continuous DecisionTreeClassifier Discrete Forest RandomForestClassifier Schema
+        SpendingWarning Tree as_schema export_text plot_tree
     """,
     "sordino.ledger": """
         Account Amount Event GaussianNoise LaplaceNoise Ledger Limit NothingReleased Reservation

@@ -124,7 +124,7 @@ def test_wrong_types_are_named(people, types, message):
 
 
 def test_two_files_of_one_name_and_bad_headers_are_refused(tmp_path):
-    with pytest.raises(EngineError, match="holds no tables"):
+    with pytest.raises(ParameterError, match="holds no tables"):
         connect(tmp_path)
     (tmp_path / "t.csv").write_text("a,A\n")
     with pytest.raises(EngineError, match="twice"):
