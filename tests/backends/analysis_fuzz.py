@@ -23,7 +23,7 @@ from sqlglot import exp
 import sordino
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.sql.aggregates import LARGEST_ANSWER, BoundedSum
-from sordino.sql.analysis import ANALYSES, Reader, plans
+from sordino.sql.analysis import ANALYSES, Reader, plan_analyses
 from sordino.sql.answering.exact import exact_answer, exact_answers
 from sordino.sql.answering.measured import measure_all
 from sordino.sql.answering.plan import AnswerOptions
@@ -140,7 +140,7 @@ class AnalysisFuzz:
     def _analysed(self, snapshot, asked):
         readers = {}
         found = []
-        for name, plan in zip(asked, plans(list(asked.values()), analyses=EVERY), strict=True):
+        for name, plan in zip(asked, plan_analyses(list(asked.values()), analyses=EVERY), strict=True):
             with told(f"the analysis of {name}"):
                 reader = readers.setdefault(id(plan.statement), None) or Reader(snapshot, plan.statement)
             readers[id(plan.statement)] = reader

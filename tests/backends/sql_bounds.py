@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 
 from sordino.engines import connect
 from sordino.sql.aggregates import BoundedSum, RowCount
-from sordino.sql.analysis import plan
+from sordino.sql.analysis import plan_analysis
 from sordino.sql.question import JoinQuestion, Occurrence
 
 EVERY = ("patterns", "residual", "elastic")
@@ -88,7 +88,7 @@ def check_bounds_on(load, *, names=tuple(QUESTIONS), analyses=EVERY):
     given = tables()
     with connect(given) as reference, reference.snapshot() as expected, load(given).snapshot() as snapshot:
         for name in names:
-            prepared = plan(QUESTIONS[name], analyses=analyses)
+            prepared = plan_analysis(QUESTIONS[name], analyses=analyses)
             ours, theirs = (prepared.read(s, beta=0.5) for s in (expected, snapshot))
             assert theirs.per_table == ours.per_table, name
             assert theirs.at(0.5) == ours.at(0.5) > 0, name

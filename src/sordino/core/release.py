@@ -43,8 +43,6 @@ class Release:
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
-            from sordino.core.release_view import say_error
-
             lines.append(say_error(self.error))
         return "\n".join(lines)
 

@@ -73,13 +73,6 @@ def list_meanings(release: Release) -> list[str]:
     return said
 
 
-def say_error(radius: float, of: str = "") -> str:
-    """What a radius of 95 % means, of the answer or of a column."""
-    return (
-        f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {'value' if of else 'answer'}"
-    )
-
-
 def list_columns(release: Release) -> dict[str, list[Any]]:
     """The value as named columns: a row per group, per item of a list, or one row."""
     value = _plain_value(release)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from sordino.engines import connect
-from sordino.sql.analysis import analyse, plan
+from sordino.sql.analysis import analyse, plan_analysis
 from sordino.sql.analysis.patterns import Met, non_empty_subsets
 from sordino.sql.analysis.steps import Steps
 from tests.exact.sql.shapes import CUBE, NO_TRIANGLE, PATH, TRIANGLE, VALUES, E, T, equal
@@ -82,7 +82,7 @@ def run(seed, queries, steps):
     cases = 0
     for query in private_queries(rng, queries):
         compiled = TensorQuery(query)
-        prepared = plan(question_of(query), analyses=EVERY, most_joined=int(rng.integers(1, 5)))
+        prepared = plan_analysis(question_of(query), analyses=EVERY, most_joined=int(rng.integers(1, 5)))
         snapshot, before = SQLiteSnapshot(query), None
         for table, database in random_walk(rng, query, steps):
             analysis = prepared.read(snapshot.fill(database), beta=BETA)
@@ -122,7 +122,7 @@ def test_bounds_dominate_and_are_smooth_on_ten_thousand_cases(seed):
 def test_bounds_are_admissible_against_all_neighbours():
     rng = np.random.default_rng(130)
     for query in private_queries(rng, 12, most_occurrences=3):
-        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+        snapshot, prepared = SQLiteSnapshot(query), plan_analysis(question_of(query), analyses=EVERY)
 
         def bounds(db, prepared=prepared, snapshot=snapshot):
             return bounds_by_name(prepared.read(snapshot.fill(db), beta=BETA))["minimum"]
@@ -156,7 +156,7 @@ def test_bounds_equal_the_reference_where_conditions_are_equalities():
             for i in range(math.factorial(len(query.occurrences) - 1))
         ]
         snapshot = SQLiteSnapshot(query)
-        prepared = plan(question_of(query), analyses=EVERY, most_joined=8)
+        prepared = plan_analysis(question_of(query), analyses=EVERY, most_joined=8)
         for _, database in random_walk(rng, query, 1):
             here = bounds_by_name(prepared.read(snapshot.fill(database), beta=BETA))
             worst = [
@@ -185,10 +185,10 @@ def test_counting_from_the_leaves_gives_what_the_whole_join_gives(monkeypatch):
         if len(query.occurrences) < 3:
             continue
         snapshot = SQLiteSnapshot(query)
-        prepared = plan(question_of(query), analyses=EVERY, most_joined=8)
+        prepared = plan_analysis(question_of(query), analyses=EVERY, most_joined=8)
         with monkeypatch.context() as patched:
             patched.setattr("sordino.sql.analysis.counting._tree", _no_tree)
-            flat = plan(question_of(query), analyses=EVERY, most_joined=8)
+            flat = plan_analysis(question_of(query), analyses=EVERY, most_joined=8)
         trees += prepared.statement is not None and prepared.statement.sql() != flat.statement.sql()
         for _, database in random_walk(rng, query, 2):
             leaves, whole = (one.read(snapshot.fill(database), beta=BETA) for one in (prepared, flat))
@@ -205,7 +205,7 @@ def _no_tree(form, positions, classes, measure):
 def test_following_fewer_distances_changes_nothing():
     rng = np.random.default_rng(150)
     for query in private_queries(rng, 25):
-        snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+        snapshot, prepared = SQLiteSnapshot(query), plan_analysis(question_of(query), analyses=EVERY)
         _, database = next(random_walk(rng, query, 0))
         long, short = (prepared.read(snapshot.fill(database), beta=beta) for beta in (0.15, 0.6))
         for beta in (0.6, 0.9):
@@ -220,7 +220,7 @@ def test_duckdb_gives_the_same_bounds_as_sqlite():
     rng = np.random.default_rng(160)
     with duckdb.connect() as owner:
         for query in private_queries(rng, 25):
-            snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=EVERY)
+            snapshot, prepared = SQLiteSnapshot(query), plan_analysis(question_of(query), analyses=EVERY)
             for _, database in random_walk(rng, query, 1):
                 for table in query.tables:
                     columns = ", ".join(f"{name} BIGINT" for name in table.columns)
@@ -313,7 +313,7 @@ def test_a_cycle_that_is_opened_still_counts_all_its_rows():
     database = {"R": Counter({(0, 0): 28, (0, 1): 1, (1, 0): 1})}
     snapshot = SQLiteSnapshot(cycle)
     for most_joined in (1, 2, 3):
-        prepared = plan(question_of(cycle), analyses=EVERY, most_joined=most_joined)
+        prepared = plan_analysis(question_of(cycle), analyses=EVERY, most_joined=most_joined)
         analysis = prepared.read(snapshot.fill(database), beta=BETA)
         assert all(sequence[0] >= 95_179 for sequence in analysis.per_table["R"].values())
     snapshot.close()
@@ -323,7 +323,7 @@ def test_a_cycle_that_is_opened_still_counts_all_its_rows():
 
 
 def problems(query, databases, *, analyses=("patterns",), change=lambda sequence: sequence, most=1, stride=1):
-    snapshot, prepared = SQLiteSnapshot(query), plan(question_of(query), analyses=analyses)
+    snapshot, prepared = SQLiteSnapshot(query), plan_analysis(question_of(query), analyses=analyses)
 
     def bounds(database):
         analysis = prepared.read(snapshot.fill(database), beta=0.5)
@@ -408,7 +408,7 @@ def test_choosing_an_analysis_by_the_data_is_refused():
         And((equal("e.a", "f.a"), equal("p.a", "f.a"), zero, one)),
     )
     snapshot = SQLiteSnapshot(query)
-    fine, coarse = (plan(question_of(query), analyses=(name,)) for name in ("residual", "elastic"))
+    fine, coarse = (plan_analysis(question_of(query), analyses=(name,)) for name in ("residual", "elastic"))
 
     def switched(database):
         chosen = fine if len(database["E"]) <= 2 else coarse
