@@ -96,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
         "graphs",
         "learn",
         "sql.policy",
+        "sql.aggregates",
         "sql.question",
         "sql.reading",
         "sql.answering",
