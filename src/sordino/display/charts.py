@@ -25,12 +25,12 @@ def draw_bars(charts: Sequence[Bars], *, note: str = "", warning: str = "") -> A
 
     Of a long chart the first bars are drawn, and a line says how many are not.
     """
-    from matplotlib.figure import Figure
+    from sordino.display.figure import ShownFigure
 
     most = max((min(len(chart.names), _MOST_BARS) for chart in charts), default=1)
     longest = max((len(name) for chart in charts for name in chart.names[:_MOST_BARS]), default=0)
     size = (min(5.5 + 0.08 * longest, 14.0), len(charts) * (0.9 + 0.28 * most) + 0.5)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = ShownFigure(figsize=size, layout="constrained")
     for axes, chart in zip(figure.subplots(len(charts), 1, squeeze=False)[:, 0], charts, strict=True):
         _draw_chart(axes, chart)
     if warning:
@@ -61,9 +61,9 @@ def _draw_chart(axes: Any, chart: Bars) -> None:
 
 def draw_share(filled: float, whole: float, *, title: str, label: str) -> Any:
     """One bar of a ``whole`` with its label, ``filled`` so far; a matplotlib figure."""
-    from matplotlib.figure import Figure
+    from sordino.display.figure import ShownFigure
 
-    figure = Figure(figsize=(7.0, 1.3), layout="constrained")
+    figure = ShownFigure(figsize=(7.0, 1.3), layout="constrained")
     axes = figure.add_subplot()
     axes.barh([0], [whole], color=_LIGHT, height=0.5)
     axes.barh([0], [filled], color=_BLUE, height=0.5)

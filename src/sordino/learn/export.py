@@ -81,14 +81,14 @@ def plot_tree(tree: Any, path: str | Path | None = None, *, max_depth: int | Non
 
     ``tree`` as in `export_text`. The figure of matplotlib is returned, and saved to ``path`` if one is given.
     """
-    from matplotlib.figure import Figure
+    from sordino.display.figure import ShownFigure
 
     tree = find_tree(tree)
     max_depth = _legible_depth(tree) if max_depth is None else whole("max_depth", max_depth, least=0)
     places: dict[int, tuple[float, float]] = {}
     height = _place(tree, 0, max_depth, 0.0, places)
     levels = 1 + max(int(tree.level[node]) for node in places)
-    figure = Figure(figsize=(3.2 * levels + 0.5, max(2.5, 0.34 * height + 0.6)), layout="constrained")
+    figure = ShownFigure(figsize=(3.2 * levels + 0.5, max(2.5, 0.34 * height + 0.6)), layout="constrained")
     axes = figure.add_subplot()
     for node, (x, y) in places.items():
         inner = tree.attribute[node] >= 0 and any(child in places for child in tree.children(node))

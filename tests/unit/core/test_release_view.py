@@ -122,6 +122,7 @@ def test_a_package_that_is_missing_is_named(monkeypatch, package):
 
 
 def test_charts_need_matplotlib_only_when_drawn(monkeypatch):
+    monkeypatch.delitem(sys.modules, "sordino.display.figure", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match="this needs matplotlib"):
         NUMBER.plot()
@@ -139,6 +140,13 @@ def test_charts_have_bars_and_whiskers_of_what_was_released():
     assert whiskers(NUMBER.plot()) == [(1234, 3)]
     assert [bar.get_width() for bar in COUNTS.plot().axes[0].patches] == [3, 5, 1]
     assert whiskers(COUNTS.plot()) == []
+
+
+def test_a_chart_is_a_picture_in_a_notebook_and_nothing_keeps_it_open():
+    from matplotlib import pyplot
+
+    assert NUMBER.plot()._repr_png_().startswith(b"\x89PNG")
+    assert pyplot.get_fignums() == []
 
 
 def test_a_number_that_groups_is_a_key_and_no_bar():
