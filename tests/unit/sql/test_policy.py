@@ -7,8 +7,9 @@ import json
 from fractions import Fraction
 
 import pytest
+import yaml
 
-from sordino.core import ParameterError
+from sordino.core import ParameterError, Place
 from sordino.engines import Column, Table
 from sordino.sql.policy import Budget, Policy
 from sordino.sql.policy.text import commented_policy
@@ -228,3 +229,49 @@ def test_a_column_that_is_computed_when_read_cannot_be_declared():
     )
     with pytest.raises(ParameterError, match=r"policy tables\.t\.columns\.y: it is computed: store it"):
         policy.check(catalogue)
+
+
+SHOP = """# a shop
+version: 1
+dataset: shop
+tables:
+  orders:
+    weight: {weight}
+    columns:
+      a.b: {{type: {type}}}
+      city: {{type: text, domain: [Rome, {second}]}}
+budgets:
+  ann: {{epsilon: {epsilon}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "line", "column"),
+    [
+        ({"weight": "heavy"}, "tables.orders.weight", 6, 5),
+        ({"type": "number"}, "tables.orders.columns.a.b.type", 8, 13),
+        ({"epsilon": -1}, "budgets.ann.epsilon", 11, 9),
+        ({"epsilon": "1, rho: 1"}, "budgets.ann", 11, 3),
+        ({"weight": "1\n    wieght: 2"}, "tables.orders.wieght", 7, 5),
+        ({"second": 3}, "tables.orders.columns.city.domain", 9, 26),
+    ],
+)
+def test_an_error_has_the_path_of_its_field_and_its_place_in_the_text(changes, path, line, column, tmp_path):
+    text = SHOP.format(**({"weight": 1, "type": "integer", "epsilon": 1, "second": "Oslo"} | changes))
+    (tmp_path / "policy.yaml").write_text(text)
+    for source in (text, tmp_path / "policy.yaml"):
+        with pytest.raises(ParameterError, match=f"policy {path}") as wrong:
+            Policy.load(source)
+        assert wrong.value.place == Place(line, column, path)
+    with pytest.raises(ParameterError, match=f"policy {path}") as wrong:
+        Policy.load(yaml.safe_load(text))
+    assert wrong.value.place == Place(path=path)
+
+
+def test_a_field_that_is_not_there_has_the_place_around_it():
+    with pytest.raises(ParameterError, match="policy tables must be a mapping") as wrong:
+        Policy.load("version: 1\ndataset: shop\ntables: 3\n")
+    assert wrong.value.place == Place(3, 1, "tables")
+    with pytest.raises(ParameterError, match="lacks 'dataset'") as wrong:
+        Policy.load("version: 1\n")
+    assert wrong.value.place == Place(path="file")

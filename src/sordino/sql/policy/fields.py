@@ -13,8 +13,9 @@ from typing import Any
 import yaml
 
 from sordino.core import ParameterError, Place
-from sordino.core.parameters import as_written, choice
+from sordino.core.parameters import as_written, choice, did_you_mean
 from sordino.engines import ColumnType
+from sordino.sql.policy.places import at_field, field_error
 
 DECLARED_TYPES: tuple[ColumnType, ...] = (
     "integer",
@@ -68,16 +69,19 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def parsed(source: Mapping[str, Any] | str | Path) -> Any:
-    """The plain content of a dict, of a file or of a text; JSON is YAML."""
-    if isinstance(source, Mapping):
-        return source
+def text_of_policy(source: Any) -> str:
+    """The text of a file, or the text itself."""
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source and ":" not in source[2:]):
-        text = _file_text(Path(source))
-    elif isinstance(source, str):
-        text = source
-    else:
+        return _file_text(Path(source))
+    if not isinstance(source, str):
         raise ParameterError(f"a policy is a dict, a path or YAML text, got {type(source).__name__}")
+    return source
+
+
+def parsed(text: Mapping[str, Any] | str) -> Any:
+    """The plain content of a text, or of a dict, which is that already; JSON is YAML."""
+    if isinstance(text, Mapping):
+        return text
     if len(text) > _LONGEST:
         raise ParameterError("the policy is longer than 4 MB: that is not one")
     try:
@@ -133,23 +137,26 @@ def mapping_of(
     if content is None:
         content = {}
     if not isinstance(content, Mapping):
-        raise ParameterError(f"policy {shown} must be a mapping of names to values, got {_kind(content)}")
+        raise field_error(shown, f" must be a mapping of names to values, got {_kind(content)}")
     for name in content:
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"policy {shown}: {name!r} is no name; write it in quotes")
+            raise field_error(shown, f": {name!r} is no name; write it in quotes")
         if accepted is not None and name not in accepted:
-            choice(f"policy {path}.{name} is unknown: a field" if path else f"policy {name} is unknown: a field",
-                   name, accepted)  # fmt: skip
+            hint = did_you_mean(name, accepted, before="; ")
+            raise field_error(
+                f"{path}.{name}" if path else name,
+                f" is unknown: a field must be one of {', '.join(accepted)}, got {name!r}{hint}",
+            )
     for name in needed:
         if name not in content:
-            raise ParameterError(f"policy {shown} lacks {name!r}")
+            raise field_error(shown, f" lacks {name!r}")
     return dict(content)
 
 
 def text_of(path: str, value: Any) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ParameterError(f"policy {path} must be a text, got {value!r}")
+        raise field_error(path, f" must be a text, got {value!r}")
     return value
 
 
@@ -157,16 +164,16 @@ def key_of(path: str, value: Any) -> tuple[str, ...]:
     """One column name or a list of them, each once."""
     names = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(f"policy {path} must be a column name or a list of them, got {value!r}")
+        raise field_error(path, f" must be a column name or a list of them, got {value!r}")
     if len({name.casefold() for name in names}) < len(names):
-        raise ParameterError(f"policy {path}: a column is named twice")
+        raise field_error(path, ": a column is named twice")
     return tuple(names)
 
 
 def flag_of(path: str, value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise ParameterError(f"policy {path} must be true or false, got {value!r}")
+        raise field_error(path, f" must be true or false, got {value!r}")
     return value
 
 
@@ -179,8 +186,9 @@ def number_of(path: str, value: Any) -> Fraction:
                 return Fraction(value)
         except (ValueError, ZeroDivisionError):
             pass
-        raise ParameterError(f"policy {path} must be a number, got {value[:60]!r}")
-    return as_written(f"policy {path}", value)
+        raise field_error(path, f" must be a number, got {value[:60]!r}")
+    with at_field(path):
+        return as_written(f"policy {path}", value)
 
 
 def positive_of(path: str, value: Any, *, below: int | None = None) -> Fraction | None:
@@ -189,7 +197,7 @@ def positive_of(path: str, value: Any, *, below: int | None = None) -> Fraction 
         return None
     number = number_of(path, value)
     if number <= 0 or (below is not None and number >= below):
-        raise ParameterError(f"policy {path} must be > 0{f' and < {below}' if below else ''}, got {value!r}")
+        raise field_error(path, f" must be > 0{f' and < {below}' if below else ''}, got {value!r}")
     return number
 
 
@@ -201,16 +209,18 @@ def weight_of(path: str, value: Any) -> Fraction:
 def type_of(path: str, value: Any) -> str:
     """A declared type, as written."""
     if not isinstance(value, str):
-        raise ParameterError(f"policy {path} must be one of {', '.join(DECLARED_TYPES)}, got {value!r}")
+        raise field_error(path, f" must be one of {', '.join(DECLARED_TYPES)}, got {value!r}")
     wanted = value.strip().lower()
     if _DECIMAL.fullmatch(wanted):
         return wanted
     if _CUT_OFF.fullmatch(wanted):
-        raise ParameterError(
-            f"policy {path} is {value!r}: inside braces YAML ends it at the comma; write it in quotes, such as "
-            '"decimal(10, 2)"'
+        raise field_error(
+            path,
+            f" is {value!r}: inside braces YAML ends it at the comma; write it in quotes, such as "
+            '"decimal(10, 2)"',
         )
-    return choice(f"policy {path}", wanted, DECLARED_TYPES)
+    with at_field(path):
+        return choice(f"policy {path}", wanted, DECLARED_TYPES)
 
 
 def kind_of(declared: str) -> ColumnType:
@@ -222,7 +232,7 @@ def granularity_of(path: str, value: Any, kind: ColumnType | None) -> Fraction |
     """The step that sums of the column are counted in."""
     grain = positive_of(path, value)
     if grain is not None and kind == "integer" and grain.denominator != 1:
-        raise ParameterError(f"policy {path} of an integer column must be a whole number, got {value!r}")
+        raise field_error(path, f" of an integer column must be a whole number, got {value!r}")
     return grain
 
 
@@ -231,14 +241,14 @@ def bounds_of(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction, 
     if value is None:
         return None
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise ParameterError(f"policy {path}.bounds must be a pair [lo, hi], got {value!r}")
+        raise field_error(f"{path}.bounds", f" must be a pair [lo, hi], got {value!r}")
     low, high = (number_of(f"{path}.bounds", part) for part in value)
     if not low < high:
-        raise ParameterError(f"policy {path}.bounds must have lo < hi, got [{low}, {high}]")
+        raise field_error(f"{path}.bounds", f" must have lo < hi, got [{low}, {high}]")
     for bound in (low, high):
         if grain is not None and (bound / grain).denominator != 1:
-            raise ParameterError(
-                f"policy {path}.bounds: {bound} is not a whole multiple of the granularity {grain}"
+            raise field_error(
+                f"{path}.bounds", f": {bound} is not a whole multiple of the granularity {grain}"
             )
     return low, high
 
@@ -255,15 +265,13 @@ def domain_of(
         return None
     where = f"{path}.domain"
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise ParameterError(f"policy {where} must be a list of values, got {_kind(value)}")
+        raise field_error(where, f" must be a list of values, got {_kind(value)}")
     values = tuple(_domain_value(where, item, kind) for item in value)
     folded = [fold(item) for item in values]
     if len(set(folded)) < len(folded):
-        raise ParameterError(
-            f"policy {where}: two values are equal, or differ in case, accents or blanks only"
-        )
+        raise field_error(where, ": two values are equal, or differ in case, accents or blanks only")
     if len({type(item) for item in values if item is not None}) > 1:
-        raise ParameterError(f"policy {where} mixes types: write all texts in quotes, or none")
+        raise field_error(where, " mixes types: write all texts in quotes, or none")
     return values
 
 
@@ -280,22 +288,22 @@ def _domain_value(where: str, value: Any, kind: ColumnType | None) -> str | int 
         return None
     accepted: dict[str, type] = {"text": str, "integer": int, "boolean": bool, "date": date}
     if kind is not None and kind not in accepted:
-        raise ParameterError(
-            f"policy {where}: a column of type {kind} cannot be a group; text, integer, boolean and date can"
+        raise field_error(
+            where, f": a column of type {kind} cannot be a group; text, integer, boolean and date can"
         )
     if kind == "date" and isinstance(value, str):
         try:
             value = date.fromisoformat(value)
         except ValueError:
-            raise ParameterError(f"policy {where}: {value!r} is no date such as 2024-01-31") from None
+            raise field_error(where, f": {value!r} is no date such as 2024-01-31") from None
     if isinstance(value, datetime) or not isinstance(value, str | int | date):
-        raise ParameterError(f"policy {where}: {value!r} is no text, integer, boolean or date")
+        raise field_error(where, f": {value!r} is no text, integer, boolean or date")
     if kind is not None and type(value) is not accepted[kind]:
-        raise ParameterError(f"policy {where}: {value!r} is not of type {kind}")
+        raise field_error(where, f": {value!r} is not of type {kind}")
     if isinstance(value, str) and "\0" in value:
-        raise ParameterError(f"policy {where}: a text with a zero character")
+        raise field_error(where, ": a text with a zero character")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ParameterError(f"policy {where}: {value} does not fit 64 bits")
+        raise field_error(where, f": {value} does not fit 64 bits")
     return value
 
 

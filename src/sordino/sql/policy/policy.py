@@ -28,9 +28,11 @@ from sordino.sql.policy.fields import (
     parsed,
     positive_of,
     text_of,
+    text_of_policy,
     type_of,
     weight_of,
 )
+from sordino.sql.policy.places import field_error, place_of_field
 
 LEAST_EPSILON = Fraction(1, 10**6)  # of a question, where the policy does not say
 
@@ -103,7 +105,13 @@ class Policy:
         """From a dict, the path of a YAML or JSON file, or the text of one; a Policy is given back as it is."""
         if isinstance(source, Policy):
             return source
-        return _policy(parsed(source))
+        text = source if isinstance(source, Mapping) else text_of_policy(source)
+        try:
+            return _policy(parsed(text))
+        except ParameterError as error:
+            if isinstance(text, str) and error.place is not None and error.place.path is not None:
+                error.place = place_of_field(text, error.place.path)
+            raise
 
     def types(self) -> dict[str, dict[str, str]]:
         """``{table: {column: type}}`` for `sordino.engines.connect` of CSV files; undeclared types are left out."""
@@ -116,25 +124,27 @@ class Policy:
         """Raise unless every declared table and column exists in the catalogue with the declared type."""
         for table in self.tables.values():
             path = f"tables.{table.name}"
-            found = _lookup(table.name, catalogue, f"policy {path}: no table {table.name!r} in the database")
+            found = _lookup(table.name, catalogue, path, f"no table {table.name!r} in the database")
             if catalogue[found].view and table.private and not table.view:
-                raise ParameterError(
-                    f"policy {path}: {table.name} is a view, and one row of a table below it may be many rows in "
+                raise field_error(
+                    path,
+                    f": {table.name} is a view, and one row of a table below it may be many rows in "
                     "it, or none: list the tables themselves, or write 'view: true' if each row of the view by "
-                    "itself is what is to be protected"
+                    "itself is what is to be protected",
                 )
             columns = {column.name: column for column in catalogue[found].columns}
             for name, reason in catalogue[found].left_out:
                 if match_name(name, table.columns) is not None:
-                    raise ParameterError(f"policy {path}.columns.{name}: {reason}")
+                    raise field_error(f"{path}.columns.{name}", f": {reason}")
             for name in table.key:
-                _lookup(name, columns, f"policy {path}.key: no column {name!r} in table {table.name!r}")
+                _lookup(name, columns, f"{path}.key", f"no column {name!r} in table {table.name!r}")
             for column in table.columns.values():
                 where = f"{path}.columns.{column.name}"
                 real = _lookup(
                     column.name,
                     columns,
-                    f"policy {where}: no column {column.name!r} in table {table.name!r} of the database",
+                    where,
+                    f"no column {column.name!r} in table {table.name!r} of the database",
                 )
                 _check_type(where, column, columns[real].type)
 
@@ -158,26 +168,24 @@ def nearest(name: str, known: Mapping[str, Any], what: str) -> str:
     return did_you_mean(name, known, otherwise=f"{what} are {shown or 'none'}")
 
 
-def _lookup(name: str, known: Mapping[str, Any], wrong: str) -> str:
+def _lookup(name: str, known: Mapping[str, Any], path: str, wrong: str) -> str:
     found = match_name(name, known)
     if found is None:
-        raise ParameterError(f"{wrong}: {nearest(name, known, 'its names')}")
+        raise field_error(path, f": {wrong}: {nearest(name, known, 'its names')}")
     return found
 
 
 def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
     if column.kind is not None and column.kind != found:
-        raise ParameterError(
-            f"policy {where}.type is {column.type!r}, the database has {found!r}: "
-            "write that, or leave the type out"
+        raise field_error(
+            f"{where}.type",
+            f" is {column.type!r}, the database has {found!r}: write that, or leave the type out",
         )
     # What was written without a type is checked now that the type is known.
     if column.domain is not None:
         domain_of(where, list(column.domain), found)
     if column.bounds is not None and found not in ("integer", "decimal", "float"):
-        raise ParameterError(
-            f"policy {where}.bounds: a column of type {found} has none; they are for numbers"
-        )
+        raise field_error(f"{where}.bounds", f": a column of type {found} has none; they are for numbers")
     if column.bounds is not None and column.granularity is None and found == "integer":
         bounds_of(where, list(column.bounds), Fraction(1))
 
@@ -186,20 +194,21 @@ def _policy(content: Any) -> Policy:
     known = ("version", "dataset", "protects", "tables", "least_epsilon", "budgets", "cap")
     fields = mapping_of("", content, known, ("version", "dataset"))
     if fields["version"] != 1 or isinstance(fields["version"], bool):
-        raise ParameterError(f"policy version must be 1, got {fields['version']!r}")
+        raise field_error("version", f" must be 1, got {fields['version']!r}")
     protects = fields.get("protects", "row")
     if protects == "user":
-        raise ParameterError(
-            "policy protects: 'user' is not built yet: write 'row', which protects each row by itself and not "
-            "a person with several rows"
+        raise field_error(
+            "protects",
+            ": 'user' is not built yet: write 'row', which protects each row by itself and not "
+            "a person with several rows",
         )
     if protects != "row":
-        raise ParameterError(f"policy protects must be 'row', got {protects!r}")
+        raise field_error("protects", f" must be 'row', got {protects!r}")
     tables = mapping_of("tables", fields.get("tables"), None)
     if not tables:
-        raise ParameterError("policy tables is empty: name at least one table that may be asked about")
+        raise field_error("tables", " is empty: name at least one table that may be asked about")
     if len({name.casefold() for name in tables}) < len(tables):
-        raise ParameterError("policy tables: two names differ in upper and lower case only")
+        raise field_error("tables", ": two names differ in upper and lower case only")
     budgets = mapping_of("budgets", fields.get("budgets"), None)
     return Policy(
         dataset=text_of("dataset", fields["dataset"]),
@@ -215,7 +224,7 @@ def _table(name: str, content: Any) -> TablePolicy:
     fields = mapping_of(path, content, ("private", "view", "key", "weight", "columns"))
     columns = mapping_of(f"{path}.columns", fields.get("columns"), None)
     if len({column.casefold() for column in columns}) < len(columns):
-        raise ParameterError(f"policy {path}.columns: two names differ in upper and lower case only")
+        raise field_error(f"{path}.columns", ": two names differ in upper and lower case only")
     return TablePolicy(
         name=name,
         private=flag_of(f"{path}.private", fields.get("private", True)),
@@ -240,8 +249,8 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
     if kind is not None and kind not in ("integer", "decimal", "float"):
         for number in ("bounds", "granularity"):
             if fields.get(number) is not None:
-                raise ParameterError(
-                    f"policy {path}.{number}: a column of type {kind} has none; it is for numbers"
+                raise field_error(
+                    f"{path}.{number}", f": a column of type {kind} has none; it is for numbers"
                 )
     granularity = granularity_of(f"{path}.granularity", fields.get("granularity"), kind)
     grain = Fraction(1) if granularity is None and kind == "integer" else granularity
@@ -258,9 +267,9 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
 def _budget(path: str, content: Any) -> Budget:
     fields = mapping_of(path, content, ("epsilon", "delta", "rho", "at_delta"))
     if ("epsilon" in fields) == ("rho" in fields):
-        raise ParameterError(f"policy {path} must hold epsilon (with delta) or rho (with at_delta)")
+        raise field_error(path, " must hold epsilon (with delta) or rho (with at_delta)")
     if ("rho" in fields) != ("at_delta" in fields):
-        raise ParameterError(f"policy {path}: rho and at_delta belong together")
+        raise field_error(path, ": rho and at_delta belong together")
     return Budget(
         epsilon=positive_of(f"{path}.epsilon", fields.get("epsilon")),
         delta=positive_of(f"{path}.delta", fields.get("delta") or None, below=1) or Fraction(0),
