@@ -14,7 +14,14 @@ from sordino.graphs.kernels.wedges import add_triangles, walk_pairs
 
 
 def triangles_per_node(graph: Any) -> NDArray[np.int64]:
-    """The number of triangles at every node, in time O(edges^{3/2}); a third of their sum is the triangle count."""
+    """The number of triangles at every node, in time O(edges^{3/2}); a third of their sum is the triangle count.
+
+    A plain function of the owner's graph: nothing is private about the result.
+
+    >>> from sordino.graphs import triangles_per_node
+    >>> triangles_per_node([(0, 1), (1, 2), (0, 2), (2, 3)])
+    array([1, 1, 1, 0])
+    """
     graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     triangles = np.empty(graph.nodes, np.int64)
@@ -44,7 +51,12 @@ def triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
 def max_codegree(graph: Any, *, progress: bool | None = None) -> NDArray[np.int64]:
     """For every node the largest number of common neighbours with any other node, adjacent or not.
 
-    Exact, by walking all wedges: time Σ over nodes of C(degree, 2), in all processors.
+    A plain function of the owner's graph. Exact, by walking all wedges: time Σ over nodes of C(degree, 2), in all
+    processors.
+
+    >>> from sordino.graphs import max_codegree
+    >>> max_codegree([(0, 1), (0, 2), (3, 1), (3, 2)])  # a square: opposite corners share two neighbours
+    array([2, 2, 2, 2])
     """
     graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)

@@ -24,6 +24,10 @@ def ego_betweenness(graph: Any, *, progress: bool | None = None) -> NDArray[np.f
     wedges inside ego nets, Σ over edges (c, w), both ways, of C(common neighbours of c and w, 2), in all processors;
     pairs that no wedge joins are counted, not visited. ``progress`` shows a bar on long runs: None on terminals only.
 
+    >>> from sordino.graphs import ego_betweenness
+    >>> ego_betweenness([("ann", "bob"), ("ann", "cy"), ("ann", "dan")])  # three pairs need ann, whose name is first
+    array([3., 0., 0., 0.])
+
     **Numerics.** Pairs are counted as integers by k, so a value is one short sum of positive terms: its relative
     error is below 2⁻⁵² times the number of distinct k, and it does not depend on the number of threads.
     """

@@ -34,6 +34,11 @@ class Graph:
     The node set, with its order and labels, is public: guarantees are about one edge added or removed between existing
     nodes. Without ``nodes=`` the constructors take the nodes from the edges, and then **the set of nodes
     with at least one edge is treated as public**. Give ``nodes`` where that set is itself sensitive.
+
+    >>> from sordino.graphs import Graph
+    >>> graph = Graph.of([("ann", "bob"), ("bob", "cy")], nodes=["ann", "bob", "cy", "dan"])
+    >>> graph, graph.degrees.tolist()
+    (Graph(nodes=4), [1, 2, 1, 0])
     """
 
     offsets: NDArray[np.int64]

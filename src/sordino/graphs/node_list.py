@@ -12,9 +12,17 @@ _INTEGER = re.compile(r"-?[0-9]+")
 
 
 def read_nodes(path: str | PathLike[str]) -> list[int] | list[str]:
-    """The ids of a text file, gzipped or not; integers where all of them are.
+    r"""The ids of a text file, gzipped or not; integers where all of them are.
 
     Blank lines, and lines that begin with # or %, are left out, as in a file of edges.
+
+    >>> import os, tempfile
+    >>> from sordino.graphs import read_nodes
+    >>> path = os.path.join(tempfile.mkdtemp(), "people.txt")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("# everybody\nann\nbob\n")
+    >>> read_nodes(path)
+    ['ann', 'bob']
     """
     name = fspath(path)
     try:

@@ -20,6 +20,10 @@ def project(graph: Any, max_degree: int) -> Graph:
     other edge keeps its places. Whether an edge stays depends on its places in the *given* graph, so nothing follows
     from what was dropped. Drops first, additions last: no graph on the way exceeds the bound.
     **Requires**: node numbers that do not depend on the edges.
+
+    >>> from sordino.graphs import project
+    >>> project([(0, 1), (0, 2), (0, 3)], 2).edge_list().tolist()
+    [[0, 1], [0, 2]]
     """
     graph = Graph.of(graph)
     places = np.arange(len(graph.neighbours)) - np.repeat(graph.offsets[:-1], graph.degrees)

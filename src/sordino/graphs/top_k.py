@@ -52,6 +52,12 @@ def top_k(
     **Guarantee**: ε-DP ((ε, δ) where composition over the k selections uses δ) for one edge added or removed between
     existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that
     obey it.
+
+    >>> from sordino.graphs import top_k
+    >>> star = [("hub", leaf) for leaf in "abcdef"]
+    >>> release = top_k(star, 1, epsilon=100.0, metric="degree")  # so large that one answer is all but certain
+    >>> release.value, str(release.guarantee.loss)
+    (['hub'], 'ε = 100')
     """
     graph = Graph.of(graph)
     if not isinstance(metric, str | Metric):

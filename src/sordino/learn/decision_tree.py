@@ -61,6 +61,19 @@ class DecisionTreeClassifier(PrivateClassifier):
     seeded, which all of these then say; spent_ says it from the first seeded fit on.
 
     **Guarantee**: ε-DP for one training row added or removed (or replaced), see `sordino.learn.grow`.
+
+    >>> from sordino.learn import DecisionTreeClassifier
+    >>> rows = [["no", 30.0], ["yes", 70.0]] * 200
+    >>> model = DecisionTreeClassifier(
+    ...     epsilon=100.0,  # so large that one answer is all but certain
+    ...     schema={"member": ["no", "yes"], "age": {"bounds": [0, 100], "bins": 4}},
+    ...     classes=["left", "stayed"],
+    ...     max_rows=1000,
+    ... )
+    >>> model.fit(rows, ["left", "stayed"] * 200).predict(rows[:2]).tolist()
+    ['left', 'stayed']
+    >>> str(model.guarantee_.loss)
+    'ε = 100'
     """
 
     def __init__(

@@ -38,6 +38,14 @@ def export_text(tree: Any, *, max_depth: int = 10) -> str:
 
     ``tree``: a `Tree`, a fitted `DecisionTreeClassifier`, or a search or pipeline of scikit-learn that holds one.
     A tree that was drawn from a seed has a line before these, which says so.
+
+    >>> from sordino.learn import DecisionTreeClassifier, export_text
+    >>> domain = {"member": ["no", "yes"]}
+    >>> model = DecisionTreeClassifier(100.0, schema=domain, classes=["left", "stayed"], max_rows=10)
+    >>> _ = model.fit([["no"], ["yes"]] * 5, ["left", "stayed"] * 5)
+    >>> print(export_text(model))
+    member = no  → left  0.95, noisy counts [5, 0]
+    member = yes  → stayed  0.95, noisy counts [0, 5]
     """
     tree = find_tree(tree)
     whole("max_depth", max_depth, least=0)
@@ -80,6 +88,13 @@ def plot_tree(tree: Any, path: str | Path | None = None, *, max_depth: int | Non
     """Boxes from left to right, coloured by class, as far as ``max_depth`` levels (None: as many as can be read).
 
     ``tree`` as in `export_text`. The figure of matplotlib is returned, and saved to ``path`` if one is given.
+
+    >>> from sordino.learn import DecisionTreeClassifier, plot_tree
+    >>> domain = {"member": ["no", "yes"]}
+    >>> model = DecisionTreeClassifier(100.0, schema=domain, classes=["left", "stayed"], max_rows=10)
+    >>> _ = model.fit([["no"], ["yes"]] * 5, ["left", "stayed"] * 5)
+    >>> [text.get_text() for text in plot_tree(model).axes[0].texts if text.get_text() in ("member", "no", "yes")]
+    ['no', 'yes', 'member']
     """
     from sordino.display.figure import ShownFigure
 

@@ -23,7 +23,13 @@ _ELSEWHERE = (
 
 
 class SpendingWarning(UserWarning):
-    """More is spent, or less is counted, than one fit suggests."""
+    """More is spent, or less is counted, than one fit suggests.
+
+    >>> import warnings
+    >>> from sordino.learn import SpendingWarning
+    >>> warnings.simplefilter("error", SpendingWarning)  # stop a search that fits many times
+    >>> warnings.resetwarnings()
+    """
 
 
 class FitTally:

@@ -36,6 +36,13 @@ class Forest:
 
     ``votes``: what a leaf adds to the score of every class; ``start``: the score before any tree has spoken.
     ``private``: False if it was drawn from a seed.
+
+    >>> from sordino.learn import RandomForestClassifier
+    >>> domain = {"member": ["no", "yes"]}
+    >>> model = RandomForestClassifier(100.0, schema=domain, classes=["left", "stayed"], max_rows=10, n_estimators=2)
+    >>> _ = model.fit([["no"], ["yes"]] * 5, ["left", "stayed"] * 5)
+    >>> model.forest_
+    Forest(trees=2, depth=1, leaves=2 each)
     """
 
     schema: Schema

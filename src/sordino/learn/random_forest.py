@@ -40,6 +40,19 @@ class RandomForestClassifier(PrivateClassifier):
     parameters and fresh randomness; every row is put into one tree at random, whatever it holds, and into one leaf of
     it, so all leaves hold disjoint rows and their releases compose in parallel.
     **Source**: Fletcher and Islam 2017; SNM Algorithm 5.
+
+    >>> from sordino.learn import RandomForestClassifier
+    >>> rows = [["no", 30.0], ["yes", 70.0]] * 200
+    >>> model = RandomForestClassifier(
+    ...     epsilon=100.0,  # so large that one answer is all but certain
+    ...     schema={"member": ["no", "yes"], "age": {"bounds": [0, 100], "bins": 4}},
+    ...     classes=["left", "stayed"],
+    ...     max_rows=1000,
+    ... )
+    >>> model.fit(rows, ["left", "stayed"] * 200).predict(rows[:2]).tolist()
+    ['left', 'stayed']
+    >>> str(model.guarantee_.loss)
+    'ε = 100'
     """
 
     def __init__(

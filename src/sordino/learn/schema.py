@@ -23,7 +23,12 @@ _HELP = 'give a list or {"values": [...]} for a discrete one, {"bounds": [lo, hi
 
 @dataclass(frozen=True, slots=True)
 class Discrete:
-    """An attribute with finitely many public values; with ``missing``, a null is one more."""
+    """An attribute with finitely many public values; with ``missing``, a null is one more.
+
+    >>> from sordino.learn import Discrete
+    >>> Discrete("member", ("no", "yes"), missing=True).size
+    3
+    """
 
     name: str
     values: tuple[Any, ...]
@@ -44,6 +49,11 @@ class Continuous:
     """A number within public bounds, cut into equal bins; with ``missing``, a null is one more code.
 
     ``clip`` moves what lies outside to the nearer bound (row by row, so it costs nothing) instead of refusing it.
+
+    >>> from sordino.learn import Continuous
+    >>> age = Continuous("age", (0, 100), bins=4)
+    >>> [age.label(code) for code in range(age.size)]
+    ['[0, 25)', '[25, 50)', '[50, 75)', '[75, 100]']
     """
 
     name: str
@@ -75,7 +85,12 @@ Attribute = Discrete | Continuous
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The attributes in the order of the columns."""
+    """The attributes in the order of the columns.
+
+    >>> from sordino.learn import Continuous, Discrete, Schema
+    >>> Schema((Discrete("member", ("no", "yes")), Continuous("age", (0, 100), bins=4))).sizes
+    (2, 4)
+    """
 
     attributes: tuple[Attribute, ...]
 
@@ -96,6 +111,10 @@ def as_schema(given: Any) -> Schema:
     A mapping gives for each column a list of values, ``{"values": […], "missing": true}``, or
     ``{"bounds": [lo, hi], "bins": 10, "missing": false, "clip": false}``, or a categorical dtype of pandas or an Enum
     of polars. Of a data frame only the dtypes are looked at.
+
+    >>> from sordino.learn import as_schema
+    >>> as_schema({"member": ["no", "yes"], "age": {"bounds": [0, 100], "bins": 4}}).names
+    ('member', 'age')
     """
     if isinstance(given, Schema):
         return given

@@ -23,6 +23,13 @@ class Tree:
     class, of leaves (zero elsewhere), with the ``epsilon`` that was spent on them; or ``label``, −1 where counts were
     released instead. ``probabilities``: rows per class as a distribution, computed from the above alone.
     ``private``: False if it was drawn from a seed, which everything that shows the tree then says.
+
+    >>> from sordino.learn import DecisionTreeClassifier
+    >>> domain = {"member": ["no", "yes"]}
+    >>> model = DecisionTreeClassifier(100.0, schema=domain, classes=["left", "stayed"], max_rows=10)
+    >>> _ = model.fit([["no"], ["yes"]] * 5, ["left", "stayed"] * 5)
+    >>> model.tree_
+    Tree(nodes=3, leaves=2, depth=1)
     """
 
     schema: Schema

@@ -86,6 +86,12 @@ def count(
 
     **Guarantee**: the release states it, for one edge added or removed between existing nodes; the number of nodes is
     public. **Requires**: at least two nodes; every keyword is chosen without looking at the graph.
+
+    >>> from sordino.graphs import count
+    >>> triangle = [(0, 1), (1, 2), (0, 2)]
+    >>> release = count(triangle, "edges", epsilon=100.0)  # so large that one answer is all but certain
+    >>> release.value, str(release.guarantee.loss)
+    (3, 'ε = 100')
     """
     graph = Graph.of(graph)
     kind, question = _asked(graph, what, epsilon, delta, mechanism, k, step, beta, max_degree, non_negative)
@@ -107,6 +113,12 @@ def count_law(
     """The exact law of what `count` with the same arguments draws; confidential.
 
     One law on the multiples of the step, or for degree_histogram a list of independent ones.
+
+    >>> import numpy as np
+    >>> from sordino.graphs import count_law
+    >>> law = count_law([(0, 1), (1, 2), (0, 2)], "edges", epsilon=1.0)
+    >>> np.exp(law.log_masses(2, 4)).round(3)  # of 2, 3 and 4 edges; there are 3
+    array([0.17 , 0.462, 0.17 ])
     """
     graph = Graph.of(graph)
     kind, question = _asked(graph, what, epsilon, delta, mechanism, k, step, beta, max_degree, False)
@@ -114,7 +126,13 @@ def count_law(
 
 
 def local_sensitivity_profile(graph: Any, what: str, *, k: int | None = None) -> Profile:
-    """How much one further edge can move a count, t edges away from this graph; confidential."""
+    """How much one further edge can move a count, t edges away from this graph; confidential.
+
+    >>> from sordino.graphs import local_sensitivity_profile
+    >>> profile = local_sensitivity_profile([(0, 1), (0, 2), (3, 1), (3, 2)], "triangles")
+    >>> profile.at(0), profile.bound  # the edge {0, 3} would close two triangles, the most that is possible
+    (2.0, 2.0)
+    """
     kind = COUNTS[choice("what", what, tuple(COUNTS))]
     graph = Graph.of(graph)
     _check_nodes(graph)

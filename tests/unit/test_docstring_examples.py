@@ -1,0 +1,34 @@
+"""Public names come with an example that can be pasted, and says what it prints."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import warnings
+
+import pytest
+
+PACKAGES = ("graphs", "learn")
+
+
+def documented():
+    """Every public class and function of the packages."""
+    for package in PACKAGES:
+        module = importlib.import_module(f"sordino.{package}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield pytest.param(value, id=f"{package}.{name}")
+
+
+@pytest.mark.parametrize("value", list(documented()))
+def test_the_example_of_a_public_name_runs_by_itself(value):
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(value), {}, value.__name__, None, None)
+    assert example.examples, f"{value.__name__} has no example"
+    said = []
+    with warnings.catch_warnings():
+        outcome = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(
+            example, out=said.append
+        )
+    assert outcome.failed == 0, "".join(said)
