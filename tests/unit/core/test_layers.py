@@ -150,7 +150,7 @@ ADAPTERS: dict[str, set[str]] = {
     "IPython": {"display/progress.py"},  # already running where a notebook is
     "dp_accounting": {"ledger/batch.py"},
     "numba": {"mechanisms/compiled.py"},
-    "yaml": {"sql/policy/fields.py"},
+    "yaml": {"sql/policy/source.py"},
 }
 # The name by which a distribution is imported, where it is not its own.
 IMPORT_NAMES = {

@@ -25,14 +25,13 @@ from sordino.sql.policy.fields import (
     key_of,
     kind_of,
     mapping_of,
-    parsed,
     positive_of,
     text_of,
-    text_of_policy,
     type_of,
     weight_of,
 )
-from sordino.sql.policy.places import field_error, place_of_field
+from sordino.sql.policy.places import field_error
+from sordino.sql.policy.source import find_field, parse, read_text
 
 LEAST_EPSILON = Fraction(1, 10**6)  # of a question, where the policy does not say
 
@@ -105,12 +104,12 @@ class Policy:
         """From a dict, the path of a YAML or JSON file, or the text of one; a Policy is given back as it is."""
         if isinstance(source, Policy):
             return source
-        text = source if isinstance(source, Mapping) else text_of_policy(source)
+        text = source if isinstance(source, Mapping) else read_text(source)
         try:
-            return _policy(parsed(text))
+            return _policy(parse(text))
         except ParameterError as error:
             if isinstance(text, str) and error.place is not None and error.place.path is not None:
-                error.place = place_of_field(text, error.place.path)
+                error.place = find_field(text, error.place.path)
             raise
 
     def types(self) -> dict[str, dict[str, str]]:
