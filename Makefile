@@ -39,7 +39,7 @@ test: check ## everything: check, the exhaustive proofs, the zoo, the command li
 	$(BIN)/pytest -n 2 --dist loadfile tests/backends
 
 docs: $(VENV)/.docs-ready ## the docs site in site/, strictly: a broken link is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html, or serve it with: $(BIN)/python -m http.server -d site"
 
 bench: $(VENV)/.tests-ready ## Sordino beside its peers in one run (installs the peers in .venv-peers)
