@@ -17,6 +17,8 @@ PARAMETERS = [
     ((*GOOD, "-e", "nan"), "epsilon must be finite"),
     ((*GOOD, "-e", "inf"), "epsilon must be finite"),
     ((*GOOD, "-e", "much"), "'--epsilon'"),
+    ((*GOOD, "-e", "0,5"), "got '0,5'"),
+    ((*GOOD, "--epsilon=half"), "'half'"),
     (GOOD, "Missing option '--epsilon'"),
     ((*GOOD, "-e", 1, "--delta", 1), "delta must be in [0, 1)"),
     ((*GOOD, "-e", 1, "--delta", -0.1), "delta must be in [0, 1)"),

@@ -95,7 +95,7 @@ def test_history_shows_sql_in_one_short_line_and_everything_as_json(sordino, spe
     with Ledger.open("shop.ledger") as ledger:
         guarantee = sd.Guarantee(sd.Loss(epsilon=0.1, delta=1e-7), sd.add_remove_row(), "Laplace mechanism")
         question = question_key(sql, noise="laplace")
-        ledger.spend("shop", "ann", guarantee, question, lambda: {"value": 3}, parameters={"sql": sql})
+        ledger.spend("shop", "ann", guarantee, question, lambda: {"value": 3}, parameters={"question": sql})
         ledger.declare("shop", {"eve": Limit.of(epsilon=1)}, distance=sd.add_remove_row())
         ledger.declare("shop", {}, distance=sd.add_remove_row())
     out = " ".join(sordino("ledger", "history", "shop.ledger").out.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -124,7 +125,7 @@ def run(arguments: list[str] | None = None) -> int:
     except SordinoError as error:
         return _failed(error_form(error), as_json)
     except _CLICK_ERROR as error:
-        return _failed(error_document("usage", _usage_message(error)), as_json)
+        return _failed(error_document("usage", _usage_message(error, given)), as_json)
     except (KeyboardInterrupt, typer.Abort):
         return _failed(error_document("interrupted", "interrupted"), as_json)
     except (BrokenPipeError, SystemExit):
@@ -145,8 +146,22 @@ def _failed(document: dict[str, Any], as_json: bool) -> int:
     return exit_code_of(said["code"])
 
 
-def _usage_message(error: Any) -> str:
+def _usage_message(error: Any, given: list[str]) -> str:
     message = str(error.format_message()).rstrip(".")
+    value = _value_of(getattr(getattr(error, "param", None), "opts", ()), given)
+    if value is not None and value not in message:
+        message = f"{message}, got {value!r}"
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "sordino"
     return f"{message} (see '{where} --help')"
+
+
+def _value_of(options: Sequence[str], given: list[str]) -> str | None:
+    """What stands after an option on the command line."""
+    for place, word in enumerate(given):
+        name, equals, value = word.partition("=")
+        if name in options and equals:
+            return value
+        if word in options and place + 1 < len(given):
+            return given[place + 1]
+    return None

@@ -406,9 +406,9 @@ def _what(event: Event) -> str:
             return "revoked by the owner"
         withdrawn = event.delta == "0" and "0" in (event.epsilon, event.rho)
         return "withdrawn by the policy" if withdrawn else said
-    sql = (event.parameters or {}).get("question")
-    if isinstance(sql, str):
-        return _shortened(sql)
+    question = (event.parameters or {}).get("question")
+    if isinstance(question, str):
+        return _shortened(question)
     return " · ".join(_shortened(part) for part in (event.mechanism, event.question) if part)
 
 

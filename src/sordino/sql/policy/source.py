@@ -105,9 +105,10 @@ def _file_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ParameterError(f"the policy {path} is not UTF-8 text") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "it is no file name").lower()
         raise ParameterError(
-            f"the policy {path} cannot be read: give a YAML or JSON file, its text or a dict"
+            f"the policy {path} cannot be read ({reason}): give a YAML or JSON file, its text or a dict"
         ) from None
 
 
