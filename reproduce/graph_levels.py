@@ -8,7 +8,7 @@ import graph_data
 import output
 
 from sordino.graphs import count_law
-from sordino.graphs.counts.k_triangles import k_triangle_bound, triangle_level
+from sordino.graphs.counts.k_triangles import bound_k_triangles, find_triangle_level
 from sordino.mechanisms.noise import Levels
 from sordino.mechanisms.noise.levels import calibrate_levels
 
@@ -63,18 +63,18 @@ def main() -> None:
         graph = graph_data.graph(name)
         exact = int(count_law(graph, "k_triangles", epsilon=1.0, mechanism="global").centre)
         for epsilon in (0.1, 1.0):
-            plain = k_triangle_bound(graph.nodes, 2) / epsilon
+            plain = bound_k_triangles(graph.nodes, 2) / epsilon
             by_layers = layers_error(graph.nodes, graph.edges, epsilon)
             levels = count_law(graph, "k_triangles", epsilon=epsilon, delta=DELTA, mechanism="levels")
             ladder = count_law(graph, "k_triangles", epsilon=epsilon, mechanism="ladder").expected_error()
             errors = (plain, by_layers, float(levels.scale), float(ladder))
-            records.append((name, epsilon, exact, triangle_level(graph), *errors))
+            records.append((name, epsilon, exact, find_triangle_level(graph), *errors))
             lines.append(
                 [
                     name,
                     f"{epsilon:g}",
                     f"{exact:.4g}",
-                    str(triangle_level(graph)),
+                    str(find_triangle_level(graph)),
                     *(f"{error:.3g} ({error / exact:.2g})" for error in errors),
                 ]
             )

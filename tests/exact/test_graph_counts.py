@@ -16,8 +16,8 @@ import pytest
 
 from sordino.audit import check_profile, prove
 from sordino.graphs.counts import COUNTS, count_law, local_sensitivity_profile
-from sordino.graphs.counts.degree_histogram import degree_histogram
-from sordino.graphs.counts.k_triangles import k_triangle_bound, k_triangles, triangle_level
+from sordino.graphs.counts.degree_histogram import count_degrees
+from sordino.graphs.counts.k_triangles import bound_k_triangles, count_k_triangles, find_triangle_level
 from sordino.graphs.counts.subgraph_count import MECHANISMS
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import RoundedLaw, noise_law
@@ -127,7 +127,7 @@ def test_the_degree_histogram_counts_nodes():
         degrees = [len(near(edges, 4, v)) for v in range(4)]
         for most in (1, 2, 3):
             listed = [sum(min(d, most) == j for d in degrees) for j in range(most + 1)]
-            assert degree_histogram(graph_of(edges, 4), most).tolist() == listed
+            assert count_degrees(graph_of(edges, 4), most).tolist() == listed
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -176,7 +176,7 @@ def test_the_auditor_accepts_the_profiles_and_refuses_them_shifted(what, k):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_level_of_k_triangles_is_its_definition_and_moves_by_one(n):
-    levels = space(n).table(lambda g: triangle_level(graph_of(g, n)))
+    levels = space(n).table(lambda g: find_triangle_level(graph_of(g, n)))
     assert (levels == space(n).table(lambda g: most_triangles_after_one_addition(g, n))).all()
     assert all(abs(levels[x] - levels[y]) <= 1 for x, y in space(n).pairs())
 
@@ -189,7 +189,7 @@ def test_the_bound_on_k_triangles_holds_on_larger_random_graphs():
         pairs = list(itertools.combinations(range(n), 2))
         edges = frozenset(pair for pair in pairs if rng.random() < (0.3, 0.6, 0.9)[trial % 3])
         graph, k = graph_of(edges, n), 2 + trial % 3
-        value, level = k_triangles(graph, k), triangle_level(graph)
+        value, level = count_k_triangles(graph, k), find_triangle_level(graph)
         assert value == list_k_triangles(edges, n, k)
         assert level == most_triangles_after_one_addition(edges, n)
         bound = (2 * k + 1) * math.comb(level, k)
@@ -197,7 +197,7 @@ def test_the_bound_on_k_triangles_holds_on_larger_random_graphs():
             other = edges ^ {pair}
             assert abs(most_triangles_after_one_addition(other, n) - level) <= 1
             assert abs(list_k_triangles(other, n, k) - value) <= bound
-        attained += bound == k_triangle_bound(n, k)
+        attained += bound == bound_k_triangles(n, k)
     assert attained
 
 
@@ -282,7 +282,7 @@ def test_counts_and_profiles_on_all_graphs_of_six_nodes(what, k):
 
 
 def test_the_level_of_k_triangles_moves_by_one_on_six_nodes():
-    level = six_table(triangle_level)
+    level = six_table(find_triangle_level)
     assert (np.abs(six_neighbours(level) - level) <= 1).all()
     assert (six_neighbours(-level) + level <= 1).all()
 

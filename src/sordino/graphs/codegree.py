@@ -25,11 +25,11 @@ def triangles_per_node(graph: Any) -> NDArray[np.int64]:
     graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     triangles = np.empty(graph.nodes, np.int64)
-    triangles[ranked.order] = triangles_by_rank(ranked)
+    triangles[ranked.order] = count_triangles_by_rank(ranked)
     return triangles
 
 
-def triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
+def count_triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
     """The number of triangles at every node of a graph that is already ranked."""
     parts: list[NDArray[np.int64]] = []
     nodes = len(ranked.order)
@@ -65,7 +65,7 @@ def max_codegree(graph: Any, *, progress: bool | None = None) -> NDArray[np.int6
     return most
 
 
-def codegree_frontier(graph: Graph, *, progress: bool | None = None) -> NDArray[np.int64]:
+def find_codegree_frontier(graph: Graph, *, progress: bool | None = None) -> NDArray[np.int64]:
     """The Pareto-maximal pairs (a, b) over all pairs of nodes, a increasing and b decreasing.
 
     a is the number of common neighbours of the two nodes, and b the number of nodes adjacent to exactly one of them,

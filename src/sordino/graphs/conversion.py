@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
-from sordino.graphs.label_order import ordered_labels
+from sordino.graphs.label_order import order_labels
 from sordino.graphs.numbering import (
     NumberedEdges,
-    id_column,
+    check_labels,
+    check_node_count,
     is_number,
-    label_array,
-    node_count,
     number_edges,
+    read_ids,
 )
 
 _ACCEPTED = (
@@ -25,7 +25,7 @@ _ACCEPTED = (
 )
 
 
-def edges_of(source: Any, *, nodes: Any = None) -> NumberedEdges:
+def convert_edges(source: Any, *, nodes: Any = None) -> NumberedEdges:
     """Edges from any accepted kind of object."""
     modules = {kind.__module__.split(".")[0] for kind in type(source).__mro__}
     if "networkx" in modules and hasattr(source, "is_directed"):
@@ -34,10 +34,10 @@ def edges_of(source: Any, *, nodes: Any = None) -> NumberedEdges:
         return _from_igraph(source, nodes)
     if "scipy" in modules and hasattr(source, "tocoo"):
         return _from_sparse(source, nodes)
-    return number_edges(*two_columns(source), nodes=nodes)
+    return number_edges(*split_columns(source), nodes=nodes)
 
 
-def two_columns(source: Any) -> tuple[Any, Any]:
+def split_columns(source: Any) -> tuple[Any, Any]:
     """The two columns of a table, array, pair of arrays or list of pairs."""
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
@@ -101,7 +101,7 @@ def _frame_column(frame: nw.DataFrame[Any], name: str) -> Any:
     if kind.is_integer():
         return column.to_numpy()
     if kind in (nw.String, nw.Categorical, nw.Enum, nw.Object):
-        return id_column(np.array(column.to_list(), dtype=object))
+        return read_ids(np.array(column.to_list(), dtype=object))
     raise ParameterError(f"column {name!r} must hold integers or text, its type is {kind}")
 
 
@@ -114,7 +114,7 @@ def _from_networkx(source: Any, nodes: Any) -> NumberedEdges:
         raise UnsupportedError("the graph is directed: pass graph.to_undirected()")
     if not len(source):
         raise ParameterError("the graph has no nodes")
-    labels: Any = ordered_labels(source.nodes) if nodes is None else label_array(nodes, name="nodes")
+    labels: Any = order_labels(source.nodes) if nodes is None else check_labels(nodes, name="nodes")
     if nodes is not None and not set(source.nodes) <= set(labels.tolist()):
         raise ParameterError("nodes must list every node of the graph: some are not among them")
     pairs = list(source.edges())
@@ -126,21 +126,21 @@ def _from_igraph(source: Any, nodes: Any) -> NumberedEdges:
         raise ParameterError("an igraph graph brings its own nodes: leave nodes out")
     if source.is_directed():
         raise UnsupportedError("the graph is directed: pass graph.as_undirected()")
-    count = node_count(source.vcount())
+    count = check_node_count(source.vcount())
     ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     if "name" not in source.vs.attributes():
         return number_edges(ends[:, 0], ends[:, 1], nodes=count)
-    names = label_array(
+    names = check_labels(
         source.vs["name"], name="names"
     )  # in the order of the edges, where igraph met them there
-    return number_edges(names[ends[:, 0]], names[ends[:, 1]], nodes=ordered_labels(names))
+    return number_edges(names[ends[:, 0]], names[ends[:, 1]], nodes=order_labels(names))
 
 
 def _from_sparse(source: Any, nodes: Any) -> NumberedEdges:
     matrix = source.tocoo()
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ParameterError(f"an adjacency matrix must be square, got {matrix.shape}")
-    count = node_count(matrix.shape[0])
+    count = check_node_count(matrix.shape[0])
     if nodes is not None:
         raise ParameterError("a matrix brings its own nodes: leave nodes out")
     if matrix.dtype.kind == "f" and np.isnan(matrix.data).any():

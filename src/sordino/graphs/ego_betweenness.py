@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.graphs.codegree import triangles_by_rank
+from sordino.graphs.codegree import count_triangles_by_rank
 from sordino.graphs.graph import Graph
-from sordino.graphs.kernels.ego_nets import ego_values
+from sordino.graphs.kernels.ego_nets import compute_ego_values
 from sordino.graphs.kernels.rows import rank_by_degree
 from sordino.graphs.kernels.threads import Run, run_in_threads
 
@@ -33,7 +33,7 @@ def ego_betweenness(graph: Any, *, progress: bool | None = None) -> NDArray[np.f
     """
     graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
-    triangles = triangles_by_rank(ranked)
+    triangles = count_triangles_by_rank(ranked)
     degrees = ranked.degrees
     by_rank = np.zeros(graph.nodes)
     room = int(triangles.max(initial=0))
@@ -46,7 +46,7 @@ def ego_betweenness(graph: Any, *, progress: bool | None = None) -> NDArray[np.f
         lows, highs, local = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(2 * room, np.int32)
 
         def run(first: int, last: int) -> None:
-            ego_values(
+            compute_ego_values(
                 first,
                 last,
                 ranked.offsets,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError, Secret
-from sordino.graphs.conversion import edges_of, two_columns
+from sordino.graphs.conversion import convert_edges, split_columns
 from sordino.graphs.kernels.rows import compress, rows_are_simple
-from sordino.graphs.numbering import NumberedEdges, label_array, number_edges
+from sordino.graphs.numbering import NumberedEdges, check_labels, number_edges
 from sordino.graphs.reading import read_edges
 
 
@@ -60,7 +60,7 @@ class Graph:
                 "without self-loops; Graph.from_edges builds them"
             )
         if self.labels is not None:
-            labels = label_array(self.labels, name="labels")
+            labels = check_labels(self.labels, name="labels")
             if len(labels) != self.nodes:
                 raise ParameterError(f"labels must be one per node, got {len(labels)} for {self.nodes} nodes")
             object.__setattr__(self, "labels", _read_only(labels))
@@ -74,14 +74,14 @@ class Graph:
         ``labels`` names the nodes of an edge list of positions; the number of labels is the number of nodes.
         """
         if labels is not None:
-            names = label_array(labels, name="labels")
+            names = check_labels(labels, name="labels")
             if nodes is not None and (not hasattr(nodes, "__index__") or int(nodes) != len(names)):
                 raise ParameterError(
                     "labels name the positions 0, 1, …: nodes must be their number, or absent"
                 )
-            numbered = number_edges(*two_columns(edges), nodes=len(names))
+            numbered = number_edges(*split_columns(edges), nodes=len(names))
             return cls._from_numbered(NumberedEdges(numbered.sources, numbered.targets, len(names), names))
-        return cls._from_numbered(number_edges(*two_columns(edges), nodes=nodes))
+        return cls._from_numbered(number_edges(*split_columns(edges), nodes=nodes))
 
     @classmethod
     def read(
@@ -120,7 +120,7 @@ class Graph:
             return source
         if isinstance(source, str | PathLike):
             return cls.read(source, nodes=nodes)
-        return cls._from_numbered(edges_of(source, nodes=nodes))
+        return cls._from_numbered(convert_edges(source, nodes=nodes))
 
     @classmethod
     def _from_numbered(cls, edges: NumberedEdges) -> Graph:

@@ -22,7 +22,7 @@ _HELP = (
 )
 
 
-def ordered_labels(labels: Iterable[Hashable]) -> list[Any]:
+def order_labels(labels: Iterable[Hashable]) -> list[Any]:
     """The labels in an order that is a function of their set: no edge, and no order of insertion, has a part in it.
 
     Bytes and text come by their codes, numbers by value, sets by their sorted members, tuples place by place, and the
@@ -40,7 +40,7 @@ def ordered_labels(labels: Iterable[Hashable]) -> list[Any]:
     return [label for _, label in plain]
 
 
-def plain_label(label: Any) -> Any:
+def simplify_label(label: Any) -> Any:
     """The plainest of the labels that are equal to this one."""
     return _plain(label)[1]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
 from sordino.core.parameters import whole
-from sordino.graphs.label_order import plain_label
+from sordino.graphs.label_order import simplify_label
 
 _MOST_NODES = 2**31 - 2
 _NULLS = "node ids contain nulls or NaN: drop those edges before building the graph"
@@ -33,7 +33,7 @@ def number_edges(sources: Any, targets: Any, *, nodes: Any = None) -> NumberedEd
 
     ``nodes`` is None (the nodes are the ids that occur, increasing), their number, or the list of all ids.
     """
-    first, second = id_column(sources), id_column(targets)
+    first, second = read_ids(sources), read_ids(targets)
     if len(first) != len(second):
         raise PrivateDataError("edges need two ids each: the columns of sources and targets differ in length")
     if nodes is None:
@@ -41,10 +41,10 @@ def number_edges(sources: Any, targets: Any, *, nodes: Any = None) -> NumberedEd
             raise ParameterError("there are no edges: give nodes= to say which nodes the graph has")
         return _occurring(first, second)
     if is_number(nodes):
-        count = node_count(nodes)
+        count = check_node_count(nodes)
         return NumberedEdges(_in_range(first, count), _in_range(second, count), count, None)
-    labels = label_array(nodes, name="nodes")
-    node_count(len(labels))
+    labels = check_labels(nodes, name="nodes")
+    check_node_count(len(labels))
     numbered = _listed(first, second, labels)
     return NumberedEdges(*numbered, len(labels), None if _are_positions(labels) else labels)
 
@@ -54,7 +54,7 @@ def is_number(nodes: Any) -> bool:
     return hasattr(nodes, "__index__") and not isinstance(nodes, np.ndarray)
 
 
-def node_count(value: Any) -> int:
+def check_node_count(value: Any) -> int:
     """A number of nodes that a graph can have."""
     count = whole("nodes", value, least=1)
     if count > _MOST_NODES:
@@ -62,7 +62,7 @@ def node_count(value: Any) -> int:
     return count
 
 
-def id_column(values: Any) -> NDArray[Any]:
+def read_ids(values: Any) -> NDArray[Any]:
     """Ids as an array of int64, or of objects where they are names."""
     array = _one_dimensional(values, "node ids")
     if array.dtype.kind in "iu":
@@ -90,11 +90,11 @@ def id_column(values: Any) -> NDArray[Any]:
     return array
 
 
-def label_array(values: Any, *, name: str) -> NDArray[Any]:
+def check_labels(values: Any, *, name: str) -> NDArray[Any]:
     """Distinct labels: an int64 array where all are integers, else an array of objects."""
     if isinstance(values, str | bytes):
         raise ParameterError(f"{name} must be a list of labels, got one {type(values).__name__}")
-    labels = id_column(values)
+    labels = read_ids(values)
     try:
         distinct = len(set(labels.tolist()))
     except TypeError:
@@ -199,16 +199,18 @@ def _occurring(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges:
         labels = np.flatnonzero(seen)
         if len(labels) == len(seen):
             return NumberedEdges(
-                first.astype(np.int32), second.astype(np.int32), node_count(len(labels)), None
+                first.astype(np.int32), second.astype(np.int32), check_node_count(len(labels)), None
             )
         place = np.cumsum(seen, dtype=np.int32)
         place -= 1
-        return NumberedEdges(place[first], place[second], node_count(len(labels)), labels)
+        return NumberedEdges(place[first], place[second], check_node_count(len(labels)), labels)
     import pyarrow
 
     positions, ordered = _encode(pyarrow.array(np.concatenate([first, second])))
     labels = ordered.to_numpy()
-    return NumberedEdges(positions[: len(first)], positions[len(first) :], node_count(len(labels)), labels)
+    return NumberedEdges(
+        positions[: len(first)], positions[len(first) :], check_node_count(len(labels)), labels
+    )
 
 
 def _occurring_names(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges:
@@ -218,14 +220,14 @@ def _occurring_names(first: NDArray[Any], second: NDArray[Any]) -> NumberedEdges
         if ids.dtype != object or not all(isinstance(item, str) for item in ids):
             raise ParameterError("node ids must be all integers or all text, or nodes= must list them")
         # equal text is one name, and called by it: a member of an enumeration may be equal to its text
-        names = (item if type(item) is str else plain_label(item) for item in ids)
+        names = (item if type(item) is str else simplify_label(item) for item in ids)
         codes.append(
             np.fromiter((position.setdefault(name, len(position)) for name in names), np.int32, len(ids))
         )
-    return sorted_by_name(codes[0], codes[1], position)
+    return sort_by_name(codes[0], codes[1], position)
 
 
-def sorted_by_name(
+def sort_by_name(
     sources: NDArray[np.int32], targets: NDArray[np.int32], position: dict[str, int]
 ) -> NumberedEdges:
     """Renumber positions in order of first occurrence to the order of names, which no edge influences."""
@@ -233,7 +235,7 @@ def sorted_by_name(
     place = np.empty(len(names), np.int32)
     place[[position[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     labels = np.array(names, dtype=object)
-    return NumberedEdges(place[sources], place[targets], node_count(len(names)), labels)
+    return NumberedEdges(place[sources], place[targets], check_node_count(len(names)), labels)
 
 
 def number_names(names: Any, *, nodes: Any = None) -> NumberedEdges:
@@ -247,16 +249,18 @@ def number_names(names: Any, *, nodes: Any = None) -> NumberedEdges:
         positions, ordered = _encode(names)
         labels = np.array(ordered.to_pylist(), dtype=object)
     else:
-        labels = listed_names(nodes)
+        labels = check_names(nodes)
         positions = _look_up(names, pyarrow.array(labels, names.type))
-    return NumberedEdges(positions[0::2].copy(), positions[1::2].copy(), node_count(len(labels)), labels)
+    return NumberedEdges(
+        positions[0::2].copy(), positions[1::2].copy(), check_node_count(len(labels)), labels
+    )
 
 
-def listed_names(nodes: Any) -> NDArray[Any]:
+def check_names(nodes: Any) -> NDArray[Any]:
     """A list of nodes that are all text."""
     if is_number(nodes):
         raise ParameterError("node ids are not integers: give nodes as the list of all ids")
-    labels = label_array(nodes, name="nodes")
+    labels = check_labels(nodes, name="nodes")
     if labels.dtype != object or not all(isinstance(label, str) for label in labels):
         raise ParameterError("node ids are text: nodes must be a list of text too")
     return labels

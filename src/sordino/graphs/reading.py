@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import choice
-from sordino.graphs.conversion import two_columns
+from sordino.graphs.conversion import split_columns
 from sordino.graphs.kernels import edge_text
 from sordino.graphs.numbering import (
     NumberedEdges,
+    check_names,
+    check_node_count,
     is_number,
-    listed_names,
-    node_count,
     number_edges,
     number_names,
-    sorted_by_name,
+    sort_by_name,
 )
 
 _GZIP, _PARQUET, _MARK = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
@@ -55,7 +55,7 @@ def read_edges(
     """The edges of a file; see `Graph.read`."""
     choice("ids", ids, ("auto", "integer", "text"))
     if ids == "text" and nodes is not None:
-        listed_names(nodes)  # two parameters that disagree, whatever the file holds
+        check_names(nodes)  # two parameters that disagree, whatever the file holds
     if header not in (None, True, False):
         raise ParameterError(f"header must be True, False or None, got {header!r}")
     if not isinstance(path, str | PathLike):
@@ -65,7 +65,7 @@ def read_edges(
     name = fspath(path)
     content = read_content(name)
     if content.startswith(_PARQUET):
-        return number_edges(*two_columns(_parquet(name, content)), nodes=nodes)
+        return number_edges(*split_columns(_parquet(name, content)), nodes=nodes)
     content = content.removeprefix(_MARK)
     if b"\0" in content[:_PROBE]:
         raise ParameterError(f"{name} is not a text file: an edge list is UTF-8 text, gzip of it, or Parquet")
@@ -165,7 +165,7 @@ def _separator(line: bytes) -> str | None:
 
 
 def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEdges:
-    limit = node_count(nodes) if is_number(nodes) else 2**63 - 1
+    limit = check_node_count(nodes) if is_number(nodes) else 2**63 - 1
     text, skipped = _after_header(content, header)
     lines = edge_text.count_lines(text)
     sources, targets = np.empty(lines, np.int64), np.empty(lines, np.int64)
@@ -176,7 +176,7 @@ def _integers(name: str, content: bytes, header: bool, nodes: Any) -> NumberedEd
 
 def _check_names_are_declared(name: str, nodes: Any) -> None:
     try:
-        listed_names(nodes)
+        check_names(nodes)
     except ParameterError as error:
         raise PrivateDataError(
             f"{name} is read as names: {error}; or say that it has a header if its first line names the columns"
@@ -273,6 +273,6 @@ def _quoted_names(name: str, content: bytes, header: bool, separator: str, nodes
         raise PrivateDataError(f"line {lines.number} of {name} is not CSV: its quotes do not match") from None
     sources, targets = (np.frombuffer(column, np.int32) for column in columns)
     if nodes is None:
-        return sorted_by_name(sources, targets, position)
+        return sort_by_name(sources, targets, position)
     labels = np.array(list(position), dtype=object)
-    return number_edges(labels[sources], labels[targets], nodes=listed_names(nodes))
+    return number_edges(labels[sources], labels[targets], nodes=check_names(nodes))

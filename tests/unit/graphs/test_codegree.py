@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 import pytest
 
-from sordino.graphs.codegree import codegree_frontier, max_codegree, triangles_per_node
+from sordino.graphs.codegree import find_codegree_frontier, max_codegree, triangles_per_node
 from sordino.graphs.graph import Graph
 from sordino.graphs.kernels import threads
 
@@ -37,7 +37,7 @@ def check(n, edges):
     triangles, most, frontier = brute_force(n, set(edges))
     assert triangles_per_node(graph).tolist() == triangles
     assert max_codegree(graph).tolist() == most
-    assert codegree_frontier(graph).tolist() == frontier
+    assert find_codegree_frontier(graph).tolist() == frontier
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -75,8 +75,8 @@ def test_graphs_with_hubs(graph):
 def test_types():
     graph = Graph.from_edges([(0, 1)])
     assert triangles_per_node(graph).dtype == max_codegree(graph).dtype == np.int64
-    assert codegree_frontier(graph).dtype == np.int64
-    assert codegree_frontier(Graph.from_edges([], nodes=1)).shape == (0, 2)
+    assert find_codegree_frontier(graph).dtype == np.int64
+    assert find_codegree_frontier(Graph.from_edges([], nodes=1)).shape == (0, 2)
 
 
 def local_sensitivity(frontier, n, t):
@@ -90,7 +90,7 @@ def test_the_frontier_gives_the_sensitivity_of_the_triangle_count():
     count = {graph: sum(brute_force(4, graph)[0]) // 3 for graph in graphs}
     one_step = {graph: max(abs(count[graph] - count[graph ^ {pair}]) for pair in pairs) for graph in graphs}
     for graph in graphs:
-        frontier = codegree_frontier(Graph.from_edges(sorted(graph), nodes=4))
+        frontier = find_codegree_frontier(Graph.from_edges(sorted(graph), nodes=4))
         assert local_sensitivity(frontier, 4, 0) == one_step[graph]
         near = max(one_step[graph], *(one_step[graph ^ {pair}] for pair in pairs))
         assert local_sensitivity(frontier, 4, 1) == near
@@ -103,7 +103,7 @@ def test_public_graphs_agree_with_stored_values(name):
     graph = Graph.read(shared_file(f"graphs/{name}.txt"))
     assert (graph.nodes, graph.edges) == (int(stored["nodes"]), int(stored["edges"]))
     assert triangles_per_node(graph).sum() == 3 * int(stored["triangles"])
-    frontier = codegree_frontier(graph)
+    frontier = find_codegree_frontier(graph)
     for t in range(21):
         assert local_sensitivity(frontier, graph.nodes, t) == int(stored[f"LS_at_distance_{t}"])
     assert max_codegree(graph).max() == int(stored["LS_at_distance_0"])

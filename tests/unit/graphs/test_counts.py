@@ -23,10 +23,10 @@ from sordino.core import (
 )
 from sordino.graphs import ego_betweenness, max_codegree, project, top_k, triangles_per_node
 from sordino.graphs.counts import COUNTS, count, count_law, local_sensitivity_profile
-from sordino.graphs.counts.edge_triangles import triangles_per_edge
-from sordino.graphs.counts.k_stars import k_stars
-from sordino.graphs.counts.k_triangles import k_triangle_levels, triangle_level
-from sordino.graphs.counts.subgraph_count import rounded_up
+from sordino.graphs.counts.edge_triangles import count_triangles_per_edge
+from sordino.graphs.counts.k_stars import count_k_stars
+from sordino.graphs.counts.k_triangles import find_triangle_level, make_k_triangle_levels
+from sordino.graphs.counts.subgraph_count import round_up_to_float
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import Levels, calibrate_levels
 from sordino.mechanisms.noise.ladder import add_ladder_noise, ladder_law
@@ -80,7 +80,7 @@ def test_example_22_on_the_levels_of_example_23():
     """Levels of 2-triangles by a_H from 2 on grow by more than 1 + t/2, so the printed total error is exact."""
     epsilon, delta, nodes = 1.0, 1e-3, 20
     t = epsilon / math.log(1 / delta)
-    bounds = k_triangle_levels(nodes, 2).bounds
+    bounds = make_k_triangle_levels(nodes, 2).bounds
     assert bounds == tuple(max(1.0, 2.5 * a * (a - 1)) for a in range(nodes - 1))
     levels = Levels.chain(bounds[2:])
     assert all(after >= (1 + t / 2) * before for before, after in itertools.pairwise(bounds[2:]))
@@ -95,15 +95,15 @@ def test_example_23_levels_by_edges_gain_nothing_and_levels_by_triangles_do():
     nodes, epsilon, delta = 200, 1.0, 1e-2
     graph = random_graph(nodes, 0.05, 3)
     assert graph.edges > 2 * (nodes - 2)
-    level = triangle_level(graph)
+    level = find_triangle_level(graph)
     assert level < 12
-    noise = calibrate_levels(k_triangle_levels(nodes, 2), epsilon=epsilon, delta=delta)
+    noise = calibrate_levels(make_k_triangle_levels(nodes, 2), epsilon=epsilon, delta=delta)
     assert not noise.pure
-    top = k_triangle_levels(nodes, 2).largest
+    top = make_k_triangle_levels(nodes, 2).largest
     assert float(noise.scales[level]) < top / epsilon / 4
     # the pure ladder over the same bound is better at the δ that people use
     ladder = count_law(graph, "k_triangles", epsilon=epsilon, mechanism="ladder").expected_error()
-    small = calibrate_levels(k_triangle_levels(nodes, 2), epsilon=epsilon, delta=1e-6, fallback=False)
+    small = calibrate_levels(make_k_triangle_levels(nodes, 2), epsilon=epsilon, delta=1e-6, fallback=False)
     assert ladder < float(small.scales[level])
 
 
@@ -119,12 +119,12 @@ def test_levels_that_do_not_pay_are_plain_laplace_noise():
 def test_triangles_per_edge_follow_the_edge_list():
     sets = [set(FIELD.neighbours_of(v).tolist()) for v in range(FIELD.nodes)]
     expected = [len(sets[u] & sets[v]) for u, v in FIELD.edge_list().tolist()]
-    assert triangles_per_edge(FIELD).tolist() == expected
+    assert count_triangles_per_edge(FIELD).tolist() == expected
 
 
 def test_counts_past_the_floats_are_exact():
     star = Graph.from_edges([(0, v) for v in range(1, 400)], nodes=400)
-    value = k_stars(star, 60)
+    value = count_k_stars(star, 60)
     assert value == math.comb(399, 60)
     assert value > 2**200
     release = count(star, "k_stars", k=60, epsilon=1.0, mechanism="ladder")
@@ -135,8 +135,8 @@ def test_counts_past_the_floats_are_exact():
 
 @pytest.mark.parametrize("value", [0, 1, 2**53, 2**53 + 1, 2**80 + 1, 3**190])
 def test_rounding_up_is_never_below(value):
-    assert int(rounded_up(value)) >= value
-    assert int(math.nextafter(rounded_up(value), -math.inf)) < value or value == 0
+    assert int(round_up_to_float(value)) >= value
+    assert int(math.nextafter(round_up_to_float(value), -math.inf)) < value or value == 0
 
 
 def test_star_profiles_where_the_largest_degrees_are_adjacent():

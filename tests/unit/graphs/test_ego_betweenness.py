@@ -96,7 +96,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     monkeypatch.setattr(threads, "_WORTH_THREADS", 0)
     results = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(threads, "available_threads", lambda count=count: count)
+        monkeypatch.setattr(threads, "count_processors", lambda count=count: count)
         results.append(ego_betweenness(graph))
     monkeypatch.setattr(threads, "_WORTH_THREADS", float("inf"))
     results.append(ego_betweenness(graph))

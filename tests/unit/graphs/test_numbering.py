@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.graphs import Graph, project
-from sordino.graphs.label_order import ordered_labels
+from sordino.graphs.label_order import order_labels
 from sordino.graphs.projection import PRICE
 
 
@@ -194,7 +194,7 @@ def test_one_edge_more_moves_no_more_of_the_projection_than_is_paid_for(label, p
 
 def test_the_order_is_that_of_the_kinds_and_then_of_the_values():
     labels = ["b", (2, "a"), 10, b"z", frozenset({3, 1}), 2.5, "a", (2, 1), frozenset({1}), -1, float("inf")]
-    assert ordered_labels(labels) == [
+    assert order_labels(labels) == [
         b"z", -1, 2.5, 10, float("inf"), frozenset({1}), frozenset({1, 3}), "a", "b", (2, 1), (2, "a")
     ]  # fmt: skip
 
@@ -222,7 +222,7 @@ def test_the_order_is_that_of_the_kinds_and_then_of_the_values():
 )
 def test_labels_that_are_equal_have_one_name(label, plain):
     """Which of them a graph holds is up to the first edge that was added, so all of them are called the same."""
-    assert typed(ordered_labels([label])[0]) == typed(plain)
+    assert typed(order_labels([label])[0]) == typed(plain)
 
 
 def test_a_name_of_text_is_text_whichever_edge_comes_first():
@@ -289,7 +289,7 @@ def test_a_file_without_edges_is_a_graph_where_its_nodes_are_declared(tmp_path, 
     path = tmp_path / "edges.csv"
     path.write_text(content)
     assert Graph.read(path, nodes=nodes, header=header).degrees.tolist() == [0, 0, 0]
-    with pytest.raises(ParameterError, match="holds no edges: give nodes="):
+    with pytest.raises(ParameterError, match="holds no edges: give nodes"):
         Graph.read(path, header=header)
 
 

@@ -70,7 +70,7 @@ class DegreeHistogram:
         values = _bins(graph.nodes, noisy, question.non_negative) if cumulative else noisy
         if question.non_negative:
             values = np.maximum(values, 0)
-        exact = degree_histogram(graph, question.max_degree)
+        exact = count_degrees(graph, question.max_degree)
         details = {
             "exact": exact,
             "noise_scale": (_STEPS if cumulative else _BINS) / question.epsilon,
@@ -83,7 +83,7 @@ class DegreeHistogram:
 
     def law(self, graph: Graph, question: CountQuestion) -> list[IntegerLaw]:
         """The exact laws of the independent numbers that are drawn: cumulative ones, or bins."""
-        exact, sensitivity = degree_histogram(graph, question.max_degree), _BINS
+        exact, sensitivity = count_degrees(graph, question.max_degree), _BINS
         if question.mechanism != "bins":
             exact, sensitivity = np.cumsum(exact[::-1])[::-1][1:], _STEPS
         noise = DiscreteLaplaceNoise()
@@ -91,7 +91,7 @@ class DegreeHistogram:
         return [noise.law(value, width, Fraction(1)) for value in exact.tolist()]
 
 
-def degree_histogram(graph: Graph, max_degree: int) -> Counts:
+def count_degrees(graph: Graph, max_degree: int) -> Counts:
     """The numbers of nodes of degree 0, …, max_degree, exactly; confidential."""
     return np.bincount(np.minimum(graph.degrees, max_degree), minlength=max_degree + 1)
 

@@ -9,7 +9,7 @@ from sordino.graphs.graph import Graph
 from sordino.mechanisms.compiled import compiled
 
 
-def triangles_per_edge(graph: Graph) -> NDArray[np.int64]:
+def count_triangles_per_edge(graph: Graph) -> NDArray[np.int64]:
     """For every edge (u, v) of ``edge_list()`` the number of common neighbours of u and v; confidential.
 
     Time: Σ over edges of the smaller degree of its two ends.

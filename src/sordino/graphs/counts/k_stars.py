@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import flip_edge
-from sordino.graphs.counts.subgraph_count import SubgraphCount, rounded_up
+from sordino.graphs.counts.subgraph_count import SubgraphCount, round_up_to_float
 from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
 
 
-def k_stars(graph: Graph, k: int) -> int:
+def count_k_stars(graph: Graph, k: int) -> int:
     """Σ over nodes of C(degree, k), exactly, in whole numbers of any size; confidential."""
     degrees, nodes = np.unique(graph.degrees, return_counts=True)
     pairs = zip(degrees.tolist(), nodes.tolist(), strict=True)
     return sum(comb(degree, k) * count for degree, count in pairs)
 
 
-def k_star_profile(graph: Graph, k: int) -> Profile:
+def make_k_star_profile(graph: Graph, k: int) -> Profile:
     """The local sensitivity of the number of k-stars at every distance; confidential.
 
     **Guarantee**: exact. Flipping {i, j} moves the count by C(x, k-1) + C(y, k-1), where x >= y are the degrees of the
@@ -34,18 +34,18 @@ def k_star_profile(graph: Graph, k: int) -> Profile:
     pairs = _largest_pairs(graph)
 
     def local_sensitivity(t: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.array([rounded_up(max(_after(x, y, s) for x, y in pairs)) for s in t.tolist()])
+        return np.array([round_up_to_float(max(_after(x, y, s) for x, y in pairs)) for s in t.tolist()])
 
     def _after(x: int, y: int, flips: int) -> int:
         larger = min(x + flips, most)
         smaller = min(y + flips - (larger - x), most)
         return comb(larger, k - 1) + comb(smaller, k - 1)
 
-    bound = rounded_up(k_star_bound(graph.nodes, k))
+    bound = round_up_to_float(bound_k_stars(graph.nodes, k))
     return Profile.from_function(local_sensitivity, bound=bound, distance=flip_edge())
 
 
-def k_star_bound(nodes: int, k: int) -> int:
+def bound_k_stars(nodes: int, k: int) -> int:
     """2·C(n-2, k-1), the global sensitivity; 1 where the count is always 0."""
     return max(1, 2 * comb(nodes - 2, k - 1))
 
@@ -89,4 +89,4 @@ def _best_stranger(graph: Graph, order: NDArray[np.intp], place: int) -> int:
     return int(graph.degrees[strangers[0]]) if len(strangers) else -1
 
 
-K_STARS = SubgraphCount("k_stars", k_stars, k_star_profile, k_star_bound, least_k=2)
+K_STARS = SubgraphCount("k_stars", count_k_stars, make_k_star_profile, bound_k_stars, least_k=2)

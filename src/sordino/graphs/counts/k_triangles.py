@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sordino.core import CalibrationError, Release, flip_edge
 from sordino.graphs.codegree import max_codegree
-from sordino.graphs.counts.edge_triangles import triangles_per_edge
+from sordino.graphs.counts.edge_triangles import count_triangles_per_edge
 from sordino.graphs.counts.question import CountQuestion
-from sordino.graphs.counts.subgraph_count import LADDER_OF, MECHANISMS, SubgraphCount, rounded_up
+from sordino.graphs.counts.subgraph_count import LADDER_OF, MECHANISMS, SubgraphCount, round_up_to_float
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import Levels, add_noise_by_levels, levels_law
 from sordino.mechanisms.noise.registry import noise_names
@@ -22,25 +22,25 @@ from sordino.sensitivity import Profile
 LEVELS = "levels"
 
 
-def k_triangles(graph: Graph, k: int) -> int:
+def count_k_triangles(graph: Graph, k: int) -> int:
     """Σ over edges of C(triangles on the edge, k), exactly, in whole numbers of any size; confidential."""
-    triangles, edges = np.unique(triangles_per_edge(graph), return_counts=True)
+    triangles, edges = np.unique(count_triangles_per_edge(graph), return_counts=True)
     return sum(comb(a, k) * count for a, count in zip(triangles.tolist(), edges.tolist(), strict=True))
 
 
-def triangle_level(graph: Graph) -> int:
+def find_triangle_level(graph: Graph) -> int:
     """a_H: the most triangles on an edge after at most one addition; confidential, moves by at most 1 per flip.
 
     An addition gives a pair without an edge its own (then the codegree counts), or an edge one more triangle, if some
     node is adjacent to exactly one of its ends.
     """
-    edges, triangles = graph.edge_list(), triangles_per_edge(graph)
+    edges, triangles = graph.edge_list(), count_triangles_per_edge(graph)
     degrees = graph.degrees
     single = degrees[edges[:, 0]] + degrees[edges[:, 1]] - 2 - 2 * triangles
     return int(max((triangles + (single > 0)).max(initial=0), max_codegree(graph).max()))
 
 
-def k_triangle_profile(graph: Graph, k: int) -> Profile:
+def make_k_triangle_profile(graph: Graph, k: int) -> Profile:
     """An admissible bound on the local sensitivity of the number of k-triangles at every distance; confidential.
 
     **Guarantee**: (2k+1)·C(min(a_H + t, n-2), k) at distance t. Flipping {i, j} moves the count by C(a_ij, k) and,
@@ -51,23 +51,23 @@ def k_triangle_profile(graph: Graph, k: int) -> Profile:
     **Source**: IBN Lemma 25 has (5/2)·a² for k = 2; this is (5/2)·a(a-1), and holds for every k.
     **Numerics**: whole numbers, rounded up to floats, which keeps the profile admissible.
     """
-    level, most = triangle_level(graph), graph.nodes - 2
+    level, most = find_triangle_level(graph), graph.nodes - 2
 
     def bound_at(t: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.array([rounded_up(_change(min(level + s, most), k)) for s in t.tolist()])
+        return np.array([round_up_to_float(_change(min(level + s, most), k)) for s in t.tolist()])
 
-    bound = rounded_up(k_triangle_bound(graph.nodes, k))
+    bound = round_up_to_float(bound_k_triangles(graph.nodes, k))
     return Profile.from_function(bound_at, bound=bound, distance=flip_edge())
 
 
-def k_triangle_bound(nodes: int, k: int) -> int:
+def bound_k_triangles(nodes: int, k: int) -> int:
     """(2k+1)·C(n-2, k), the global sensitivity; 1 where the count is always 0."""
     return max(1, _change(nodes - 2, k))
 
 
-def k_triangle_levels(nodes: int, k: int) -> Levels:
+def make_k_triangle_levels(nodes: int, k: int) -> Levels:
     """All graphs by a_H = 0 … n-2, in a row: public."""
-    return Levels.chain([rounded_up(max(1, _change(level, k))) for level in range(max(1, nodes - 1))])
+    return Levels.chain([round_up_to_float(max(1, _change(level, k))) for level in range(max(1, nodes - 1))])
 
 
 def _change(level: int, k: int) -> int:
@@ -125,9 +125,9 @@ class KTriangleCount(SubgraphCount):
         )
 
     def _by_level(self, graph: Graph, k: int) -> tuple[int, int, Levels]:
-        return self.value(graph, k), triangle_level(graph), k_triangle_levels(graph.nodes, k)
+        return self.value(graph, k), find_triangle_level(graph), make_k_triangle_levels(graph.nodes, k)
 
 
 K_TRIANGLES = KTriangleCount(
-    "k_triangles", k_triangles, k_triangle_profile, k_triangle_bound, least_k=2, default_k=2
+    "k_triangles", count_k_triangles, make_k_triangle_profile, bound_k_triangles, least_k=2, default_k=2
 )

@@ -106,7 +106,7 @@ class SubgraphCount:
         """ladder or global, by n, k and ε."""
         if question.beta is not None:
             return "ladder"
-        bound = rounded_up(self.bound(question.nodes, question.k))
+        bound = round_up_to_float(self.bound(question.nodes, question.k))
         empty = self.profile(Graph.from_edges(_NO_EDGES, nodes=question.nodes), question.k)
         ladder = ladder_law(0, empty, epsilon=question.epsilon).expected_error()
         return "ladder" if ladder < bound / question.epsilon else GLOBAL
@@ -114,7 +114,7 @@ class SubgraphCount:
     def _settled(self, graph: Graph, question: CountQuestion) -> tuple[str, int, Profile]:
         mechanism = question.mechanism or self.default_mechanism(question)
         if mechanism == GLOBAL:
-            constant = Profile.constant(rounded_up(self.bound(question.nodes, question.k)))
+            constant = Profile.constant(round_up_to_float(self.bound(question.nodes, question.k)))
             return mechanism, self.value(graph, question.k), constant
         return mechanism, self.value(graph, question.k), self.profile(graph, question.k)
 
@@ -134,7 +134,7 @@ def _takes_beta(mechanism: str | None) -> bool:
 _NO_EDGES: list[tuple[int, int]] = []
 
 
-def rounded_up(value: int) -> float:
+def round_up_to_float(value: int) -> float:
     """The least float that is not below a whole number."""
     result = float(value)
     return result if int(result) >= value else math.nextafter(result, math.inf)

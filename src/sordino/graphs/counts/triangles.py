@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import flip_edge
-from sordino.graphs.codegree import codegree_frontier, triangles_per_node
+from sordino.graphs.codegree import find_codegree_frontier, triangles_per_node
 from sordino.graphs.counts.subgraph_count import SubgraphCount
 from sordino.graphs.graph import Graph
 from sordino.sensitivity import Profile
 
 
-def triangles(graph: Graph, k: int = 0) -> int:
+def count_triangles(graph: Graph, k: int = 0) -> int:
     """The number of triangles, exactly; confidential."""
     return int(triangles_per_node(graph).sum()) // 3
 
 
-def triangle_profile(graph: Graph, k: int = 0) -> Profile:
+def make_triangle_profile(graph: Graph, k: int = 0) -> Profile:
     """The local sensitivity of the number of triangles at every distance; confidential.
 
     **Guarantee**: exact. Flipping {i, j} moves the count by a_ij, the common neighbours of i and j. Of t flips
@@ -27,8 +27,8 @@ def triangle_profile(graph: Graph, k: int = 0) -> Profile:
     **Source**: Nissim, Raskhodnikova, Smith 2007; the ladder function of Zhang et al. 2015.
     **Numerics**: whole numbers below 2⁵³.
     """
-    bound = triangle_bound(graph.nodes)
-    frontier = codegree_frontier(graph)
+    bound = bound_triangles(graph.nodes)
+    frontier = find_codegree_frontier(graph)
     common, single = frontier[:, :1], frontier[:, 1:]
 
     def local_sensitivity(t: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -38,9 +38,9 @@ def triangle_profile(graph: Graph, k: int = 0) -> Profile:
     return Profile.from_function(local_sensitivity, bound=float(bound), distance=flip_edge())
 
 
-def triangle_bound(nodes: int, k: int = 0) -> int:
+def bound_triangles(nodes: int, k: int = 0) -> int:
     """n - 2, the global sensitivity; 1 on two nodes, where the count is always 0."""
     return max(1, nodes - 2)
 
 
-TRIANGLES = SubgraphCount("triangles", triangles, triangle_profile, triangle_bound)
+TRIANGLES = SubgraphCount("triangles", count_triangles, make_triangle_profile, bound_triangles)

@@ -12,7 +12,7 @@ _ADJACENT = -(2**30)
 
 
 @compiled
-def ego_values(
+def compute_ego_values(
     first: int,
     last: int,
     offsets: Offsets,

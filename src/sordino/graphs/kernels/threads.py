@@ -20,7 +20,7 @@ _WORTH_THREADS = 1e5  # below it, starting threads takes longer than the loop
 _TICK_SECONDS = 0.1
 
 
-def available_threads() -> int:
+def count_processors() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -42,7 +42,7 @@ def run_in_threads(
     if work.sum() < _WORTH_THREADS:
         prepare()(0, nodes)
         return
-    threads = min(available_threads(), nodes)
+    threads = min(count_processors(), nodes)
     ranges = _equal_ranges(work, threads * _RANGES_PER_THREAD)
     done = 0.0
     stop = False
