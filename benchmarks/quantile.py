@@ -34,7 +34,9 @@ def truth(values: Ints, q: float) -> int:
 
 
 def sordino_error(values: Ints, q: float, epsilon: float) -> float:
-    points, law = sd.quantile_law(values, q, bounds=(0, LAST), step=1, epsilon=epsilon)
+    points, law = sd.quantile_law(
+        values, q, bounds=(0, LAST), step=1, epsilon=epsilon, distance=sd.replace_row()
+    )
     return float(law @ np.abs(points - truth(values, q)))
 
 
@@ -69,7 +71,7 @@ def speed(quick: bool, folder: Path, opendp: Peer, dpl: Peer) -> Report:
 
     def ours() -> float:
         start = time.perf_counter()
-        sd.quantile(values, 0.5, bounds=(0, LAST), step=1, epsilon=0.1)
+        sd.quantile(values, 0.5, bounds=(0, LAST), step=1, epsilon=0.1, distance=sd.replace_row())
         return time.perf_counter() - start
 
     def theirs(peer: Peer) -> float:

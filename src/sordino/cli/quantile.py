@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sordino.cli.output import print_json
-from sordino.core import add_remove_row, replace_row
+from sordino.core import Distance, add_remove_row, replace_row
 
 
 class Records(StrEnum):
@@ -16,6 +16,11 @@ class Records(StrEnum):
 
     REPLACE = "replace"
     ADD_REMOVE = "add-remove"
+
+    @property
+    def distance(self) -> Distance:
+        """The Distance of that name."""
+        return replace_row() if self is Records.REPLACE else add_remove_row()
 
 
 def quantile(
@@ -43,8 +48,12 @@ def quantile(
         ),
     ] = "auto",
     distance: Annotated[
-        Records, typer.Option(help="What one change is; with replace the number of records is public.")
-    ] = Records.REPLACE,
+        Records | None,
+        typer.Option(
+            help="What one change is: add-remove unless the mechanism is built for replace, with which the number of "
+            "records is public."
+        ),
+    ] = None,
     clip: Annotated[
         bool,
         typer.Option("--clip", help="Move values outside the bounds to the nearer bound; refused otherwise."),
@@ -63,7 +72,7 @@ def quantile(
       sordino quantile pay.parquet --column salary -q 0.9 \\
           --bounds 0 200000 --step 100 --epsilon 1 --clip --json
       cat ages.csv | sordino quantile - --bounds 0 120 --step 1 \\
-          --epsilon 0.1 --distance add-remove
+          --epsilon 0.1 --distance replace
 
     Bounds and step are part of the question: choose them without looking
     at the data.
@@ -80,7 +89,7 @@ def quantile(
         step=step,
         epsilon=epsilon,
         mechanism=mechanism,
-        distance=replace_row() if distance is Records.REPLACE else add_remove_row(),
+        distance=None if distance is None else distance.distance,
         clip=clip,
     )
     if as_json:

@@ -144,7 +144,12 @@ def _join(epsilon: float) -> Answer:
 
 
 def _salary(pay: NDArray[np.float64], q: float, name: str, epsilon: float) -> Answer:
-    asked: dict[str, Any] = {"bounds": data.SALARY_BOUNDS, "step": data.SALARY_STEP, "epsilon": epsilon}
+    asked: dict[str, Any] = {
+        "bounds": data.SALARY_BOUNDS,
+        "step": data.SALARY_STEP,
+        "epsilon": epsilon,
+        "distance": sd.replace_row(),
+    }
     release = sd.quantile(pay, q, **asked)
     return Answer(
         question=f"What is {name}?",
@@ -169,7 +174,13 @@ def exact_quantile(values: NDArray[np.float64], q: float) -> float:
 def quantile_error(values: NDArray[np.float64], q: float, epsilon: float, mechanism: str) -> float:
     """E|released − exact| from the exact law."""
     points, law = sd.quantile_law(
-        values, q, bounds=data.SALARY_BOUNDS, step=data.SALARY_STEP, epsilon=epsilon, mechanism=mechanism
+        values,
+        q,
+        bounds=data.SALARY_BOUNDS,
+        step=data.SALARY_STEP,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        distance=sd.replace_row(),
     )
     return float(law @ np.abs(points - exact_quantile(values, q)))
 

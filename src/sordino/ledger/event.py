@@ -89,6 +89,13 @@ def distance_key(distance: Distance) -> str:
     return plain_text("a distance", {"unit": distance.unit, "change": distance.change, "weights": told})
 
 
+def read_distance(key: str) -> Distance:
+    """The Distance of a key."""
+    content = json.loads(key)
+    weights = tuple((part, float(Fraction(weight))) for part, weight in content["weights"].items())
+    return Distance(content["unit"], content["change"], weights)
+
+
 def plain_text(name: str, content: Any, *, in_order: bool = False) -> str:
     """Canonical JSON, or with ``in_order`` the keys as they come; the error does not show the content."""
     try:

@@ -22,7 +22,7 @@ from sordino.core.parameters import non_negative
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.declared import declare
-from sordino.ledger.event import Event, plain_text
+from sordino.ledger.event import Event, distance_key, plain_text, read_distance
 from sordino.ledger.limit import Limit
 from sordino.ledger.payment import pay
 from sordino.ledger.records import (
@@ -229,6 +229,24 @@ class Ledger:
             scope=scope,
         ) as reservation:
             return reservation.commit(produce())
+
+    def convert(self, dataset: str, guarantee: Guarantee) -> Guarantee:
+        """The guarantee per unit of the data set's own Distance, which is what its accounts count in.
+
+        What is private for one row added or removed is private for one replaced at twice the loss; every other
+        difference is refused when the loss is reserved. A data set that has no Distance yet takes this one.
+        """
+        with self._store.reading() as connection:
+            row = connection.execute(
+                "SELECT distance FROM datasets WHERE dataset = ?", (_name("dataset", dataset),)
+            ).fetchone()
+        if row is None or row[0] is None:
+            return guarantee
+        wanted = read_distance(row[0])
+        replaced = replace(guarantee.distance, change="replace")
+        if guarantee.distance.change == "add_remove" and distance_key(replaced) == distance_key(wanted):
+            return guarantee.for_replacement()
+        return guarantee
 
     def reserve(
         self,

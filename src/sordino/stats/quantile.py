@@ -16,6 +16,7 @@ from sordino.core import (
     Release,
     Secret,
     UnsupportedError,
+    add_remove_row,
     checked_distance,
     replace_row,
 )
@@ -33,6 +34,7 @@ from sordino.stats.ranks import Ranks
 Floats = NDArray[np.float64]
 
 MECHANISMS = ("auto", "exponential", "permute_and_flip", "inverse_sensitivity", "winner", "smooth_noise")
+_FOR_ADDED = ("exponential", "permute_and_flip")  # the others are built for a replaced record
 _UNITS = ("row", "record")
 _MOST_POINTS = 50_000_000
 _SHARE_UNITS = 1 << 26  # q is a whole number of 2^-26
@@ -54,10 +56,12 @@ def quantile(
     """Release a value near the q-quantile, q in (0, 1).
 
     Records are rounded to the public lattice ``bounds[0]``, ``+ step``, … and the answer is one of its points.
-    ``distance`` is one record replaced (default; the number of records is public) or one added or removed.
+    ``distance``: one record added or removed (the default), or one replaced, where the number of records is public.
 
     * ``exponential``, ``permute_and_flip``: utility min(qn − L, M − qn) with L records below the point and M up to
       it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
+    The others are built for one record replaced, which is their default and what their guarantee says:
+
     * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉;
       for the k-th value itself, the number of replacements that it survives.
     * ``winner``: the best law for the utility that is 1 at x_(k) and 0 elsewhere (see `SingleWinner`).
@@ -143,7 +147,7 @@ def _checked(
 ) -> _Asked:
     q = probability("q", q)
     positive("epsilon", epsilon)
-    where = replace_row() if distance is None else checked_distance(distance)
+    where = _default_distance(mechanism) if distance is None else checked_distance(distance)
     mechanism = _checked_mechanism(mechanism, where)
     low, high = checked_bounds(bounds)
     points = math.floor(
@@ -159,6 +163,11 @@ def _checked(
     return _Asked(Ranks.of_column(column, (low, high), float(step), points), q, epsilon, mechanism, where)
 
 
+def _default_distance(mechanism: str) -> Distance:
+    """One record added or removed, unless the mechanism is built for one replaced."""
+    return add_remove_row() if mechanism in ("auto", *_FOR_ADDED) else replace_row()
+
+
 def _checked_mechanism(mechanism: str, where: Distance) -> str:
     choice("mechanism", mechanism, MECHANISMS)
     if where.change == "flip":
@@ -170,7 +179,7 @@ def _checked_mechanism(mechanism: str, where: Distance) -> str:
         )
     if mechanism == "auto":
         mechanism = "inverse_sensitivity" if where.change == "replace" else "permute_and_flip"
-    if where.change != "replace" and mechanism not in ("exponential", "permute_and_flip"):
+    if where.change != "replace" and mechanism not in _FOR_ADDED:
         raise UnsupportedError(
             f"{mechanism} is built for one record replaced; for one added or removed use permute_and_flip"
         )
