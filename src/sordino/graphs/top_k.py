@@ -13,6 +13,7 @@ from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
 from sordino.graphs.projection import PRICE, project
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms import selection
 from sordino.sensitivity import Profile
 
@@ -38,6 +39,8 @@ def top_k(
     delta: float = 0.0,
     sampler: str | None = None,
     direction: str = "plus",
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
 ) -> Release:
     """Release the labels of k nodes with large scores, best first.
 
@@ -48,6 +51,8 @@ def top_k(
     is always paid for with two thirds of ε.
     ``mechanism``: one of `sordino.select`'s, or ``degree_proxy`` (permute-and-flip on the degree, whatever the metric),
     or ``auto``: by public parameters only, what measures best (`docs/how-to/graphs.md`).
+
+    With ``ledger`` and ``account`` (data set, analyst) the release is paid for.
 
     **Guarantee**: ε-DP ((ε, δ) where composition over the k selections uses δ) for one edge added or removed between
     existing nodes; the node set is public. With a declared ``max_degree`` and ``excess="refuse"``, among graphs that
@@ -97,13 +102,14 @@ def top_k(
     )
     exact_labels = list(map(graph.label_of, release.details.reveal()["exact"]))
     details: Secret[dict[str, Any]] = Secret({"ranked_by": ranked.name, "exact": exact_labels})
-    return replace(
+    named = replace(
         release,
         value=list(map(graph.label_of, release.value)),
         guarantee=_stated(release.guarantee, price, declared, asked, delta),
         mechanism=f"{name} on {ranked.name}",
         details=details,
     )
+    return pay_for(named, ledger, account)
 
 
 def _profile(metric: Metric, graph: Graph, limit: int, mechanism: str) -> Profile:

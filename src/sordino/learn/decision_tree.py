@@ -24,6 +24,7 @@ from sordino.learn.schema import as_schema
 from sordino.learn.scikit import PrivateClassifier
 from sordino.learn.splitting import splitter
 from sordino.learn.tree import Tree
+from sordino.ledger.library_payment import AccountName, LedgerSource
 from sordino.mechanisms.selection import MAJORITY_MECHANISMS
 
 LEAVES = ("counts", *MAJORITY_MECHANISMS)
@@ -53,6 +54,7 @@ class DecisionTreeClassifier(PrivateClassifier):
     class_prior : public probabilities of the classes that empty or drowned leaves fall back on; even if None.
     direction : of shifted dampening, plus or minus.
     adjacency : add_remove (one row added or removed), or replace, which halves what ε buys.
+    ledger, account : who pays for every fit, clones included: a Ledger or its file, and (data set, analyst).
 
     Attributes
     ----------
@@ -91,6 +93,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         class_prior: ArrayLike | None = None,
         direction: str = "plus",
         adjacency: str = "add_remove",
+        ledger: LedgerSource | None = None,
+        account: AccountName | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
@@ -104,6 +108,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.class_prior = class_prior
         self.direction = direction
         self.adjacency = adjacency
+        self.ledger = ledger
+        self.account = account
 
     def fit(self, X: Any, y: Any) -> DecisionTreeClassifier:
         """Grow the tree on rows in memory: a 2-d array in the schema's order, or a data frame with its names."""

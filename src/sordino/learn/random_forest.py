@@ -17,6 +17,7 @@ from sordino.learn.forest_depth import MOST_LEVELS, affordable_depth, fletcher_i
 from sordino.learn.random_trees import draw_trees, stepped
 from sordino.learn.schema import Continuous, Schema, as_schema
 from sordino.learn.scikit import PrivateClassifier
+from sordino.ledger.library_payment import AccountName, LedgerSource
 from sordino.sampling.source import random_words
 
 _MOST_CELLS = 1 << 30
@@ -27,7 +28,7 @@ class RandomForestClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon, schema, classes, max_rows, class_prior, adjacency : as in `DecisionTreeClassifier`.
+    epsilon, schema, classes, max_rows, class_prior, adjacency, ledger, account : as in `DecisionTreeClassifier`.
     n_estimators : how many trees.
     max_depth : of every tree; None takes the smaller of Fletcher and Islam's rule and what ``max_rows`` rows can fill.
     leaves : what a leaf releases: counts (noisy rows per class, the default), or one label by permute_and_flip,
@@ -69,6 +70,8 @@ class RandomForestClassifier(PrivateClassifier):
         class_prior: ArrayLike | None = None,
         adjacency: str = "add_remove",
         n_jobs: int | None = None,
+        ledger: LedgerSource | None = None,
+        account: AccountName | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.schema = schema
@@ -81,6 +84,8 @@ class RandomForestClassifier(PrivateClassifier):
         self.class_prior = class_prior
         self.adjacency = adjacency
         self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.account = account
 
     def fit(self, X: Any, y: Any) -> RandomForestClassifier:
         """Draw the trees, then fill their leaves: a 2-d array in the schema's order, or a data frame with its names."""

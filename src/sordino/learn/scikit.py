@@ -25,6 +25,7 @@ from sordino.core.parameters import choice
 from sordino.learn.encoding import as_array
 from sordino.learn.fit_tally import FitTally, warn_of_leaving
 from sordino.learn.schema import as_classes
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_before
 from sordino.sampling.source import is_private
 
 try:
@@ -53,6 +54,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: Any
         classes: Any
         adjacency: str
+        ledger: LedgerSource | None
+        account: AccountName | None
         classes_: NDArray[Any]
         guarantee_: Guarantee
         private_: bool
@@ -172,14 +175,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return as_classes(self.classes)
 
     def _charge(self, theorem: str, epsilon: Fraction) -> None:
-        """Write down what this fit releases, before it is released."""
+        """Write down what this fit releases, and pay for it if somebody does, before it is released."""
         distance, changes = self._unit()
         if changes > 1:
             theorem += f"; one replaced row is {changes} changes"
         self.private_ = is_private()
-        self.guarantee_ = Guarantee(
-            Loss(epsilon=rounded_up(epsilon), private=self.private_), distance, theorem
-        )
+        stated = Guarantee(Loss(epsilon=rounded_up(epsilon), private=self.private_), distance, theorem)
+        self.guarantee_ = pay_before(stated, self.ledger, self.account, mechanism=type(self).__name__)
         first = not getattr(self, "_counted", False)
         self._counted = True
         self._shared_tally().add(self.guarantee_, first=first)

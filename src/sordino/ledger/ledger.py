@@ -108,6 +108,10 @@ class Ledger:
             raise LedgerError("a ledger in memory stays in the process that made it: use Ledger.open(path)")
         return _reopen, (str(self._store.path), self._store.write)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
+        """A copy would be the same budgets: what holds a ledger and is copied shares it."""
+        return self
+
     # -- the owner grants ------------------------------------------------------------------------------------------
 
     def grant(self, dataset: str, analyst: str, limit: Limit, *, distance: Distance | None = None) -> Account:

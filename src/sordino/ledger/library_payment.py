@@ -1,4 +1,4 @@
-"""Paying for a library call: the one way in which functions that release something take ``ledger=`` and ``account=``."""
+"""Paying for a library call: how functions that release something take ``ledger=`` and ``account=``."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from sordino.core import (
 )
 from sordino.core.parameters import as_written, choice, exact, positive, probability
 from sordino.core.parameters import bounds as checked_bounds
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.noise.add_noise import add_noise
 from sordino.mechanisms.selection.question import question
 from sordino.mechanisms.selection.registry import MECHANISMS as SELECTIONS
@@ -52,11 +53,14 @@ def quantile(
     mechanism: str = "auto",
     distance: Distance | None = None,
     clip: bool = False,
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
 ) -> Release:
     """Release a value near the q-quantile, q in (0, 1).
 
     Records are rounded to the public lattice ``bounds[0]``, ``+ step``, … and the answer is one of its points.
     ``distance``: one record added or removed (the default), or one replaced, where the number of records is public.
+    With ``ledger`` and ``account`` (data set, analyst) the release is paid for.
 
     * ``exponential``, ``permute_and_flip``: utility min(qn − L, M − qn) with L records below the point and M up to
       it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
@@ -73,7 +77,8 @@ def quantile(
     there are none is private where records are added or removed.
     **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
     """
-    return _released(_checked(values, q, bounds, step, epsilon, mechanism, distance, clip))
+    release = _released(_checked(values, q, bounds, step, epsilon, mechanism, distance, clip))
+    return pay_for(release, ledger, account)
 
 
 def _released(asked: _Asked) -> Release:

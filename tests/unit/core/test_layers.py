@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "sampling": {"core"},
     "sensitivity": {"core"},
     "ledger": {"core", "display"},
-    "mechanisms": {"core", "display", "sampling", "sensitivity"},
+    "mechanisms": {"core", "display", "ledger", "sampling", "sensitivity"},
     "audit": {"core", "display", "sampling", "sensitivity"},
     # Databases: only the registry knows them one by one.
     "engines": {"core", "engines.connect"},
@@ -51,9 +51,18 @@ ALLOWED: dict[str, set[str]] = {
     "engines.spark_session": {"core", "engines"},
     "engines.spark_tables": {"core", "engines", "engines.spark_session"},
     # Workloads do not import one another.
-    "stats": {"core", "display", "sampling", "sensitivity", "mechanisms"},
-    "graphs": {"core", "display", "sampling", "sensitivity", "mechanisms"},
-    "learn": {"core", "display", "sampling", "sensitivity", "engines", "engines.connect", "mechanisms"},
+    "stats": {"core", "display", "ledger", "sampling", "sensitivity", "mechanisms"},
+    "graphs": {"core", "display", "ledger", "sampling", "sensitivity", "mechanisms"},
+    "learn": {
+        "core",
+        "display",
+        "ledger",
+        "sampling",
+        "sensitivity",
+        "engines",
+        "engines.connect",
+        "mechanisms",
+    },
     # SQL in stages: the reading of a question knows neither its analysis nor its answer, and the analysis no text.
     "sql": set(),
     "sql.policy": {"core", "engines"},

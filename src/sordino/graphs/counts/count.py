@@ -13,6 +13,7 @@ from sordino.graphs.counts.k_triangles import K_TRIANGLES
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.counts.triangles import TRIANGLES
 from sordino.graphs.graph import Graph
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.sensitivity import Profile
 
 
@@ -72,6 +73,8 @@ def count(
     beta: float | None = None,
     max_degree: int | None = None,
     non_negative: bool = False,
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
 ) -> Release:
     """Release a count of a graph under edge privacy.
 
@@ -84,6 +87,8 @@ def count(
     counts to its multiples; ``beta`` overrides the smoothing; ``max_degree`` (public, n - 1 unless given) and
     ``non_negative`` are for the histogram.
 
+    With ``ledger`` and ``account`` (data set, analyst) the release is paid for.
+
     **Guarantee**: the release states it, for one edge added or removed between existing nodes; the number of nodes is
     public. **Requires**: at least two nodes; every keyword is chosen without looking at the graph.
 
@@ -95,7 +100,7 @@ def count(
     """
     graph = Graph.of(graph)
     kind, question = _asked(graph, what, epsilon, delta, mechanism, k, step, beta, max_degree, non_negative)
-    return kind.release(graph, question)
+    return pay_for(kind.release(graph, question), ledger, account)
 
 
 def count_law(

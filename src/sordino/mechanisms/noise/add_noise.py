@@ -21,6 +21,7 @@ from sordino.core import (
     checked_distance,
 )
 from sordino.core.parameters import exact, non_negative, positive, probability
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.names import NoiseName
 from sordino.mechanisms.noise.integer_law import IntegerLaw, IntegerNoise
 from sordino.mechanisms.noise.noise import Noise
@@ -69,6 +70,8 @@ def add_noise(
     calibration: str = "tight",
     beta: float | None = None,
     distance: Distance | None = None,
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
 ) -> Release:
     """Release ``value`` plus noise, rounded to the nearest multiple of the public ``step``.
 
@@ -78,7 +81,8 @@ def add_noise(
     (constant bound; in whole steps). ``auto`` is the best pure noise by public parameters: for a constant bound
     Laplace noise (discrete where the bound is a whole number of steps), for a smooth one the noise with the
     smallest 95 % radius at ε and β; it never spends ``delta``. ``beta`` defaults to the noise's own choice from ε
-    and δ. ``distance`` is what neighbours differ by; where the bound states its own, another one is refused.
+    and δ. ``distance`` is what neighbours differ by; where the bound states its own, another one is refused. With
+    ``ledger`` and ``account`` (data set, analyst) the release is paid for.
 
     **Guarantee**: that of the noise (its class states the theorem), for the distance of the bound. ``auto`` looks at
     ε, β, the step and which kind of bound was given (and its size if it is constant), all of them public, so that
@@ -110,7 +114,8 @@ def add_noise(
         "beta": plan.beta,
         "realised_error": float(released - plan.value),
     }
-    return Release(answer, plan.guarantee, plan.mechanism, private=is_private(), details=Secret(details))
+    release = Release(answer, plan.guarantee, plan.mechanism, private=is_private(), details=Secret(details))
+    return pay_for(release, ledger, account)
 
 
 def noise_law(

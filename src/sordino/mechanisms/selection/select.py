@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sordino.core import Release, Secret
 from sordino.core.parameters import probability
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.selection.mechanism import Selection, chosen
 from sordino.mechanisms.selection.options import Options, checked_options
 from sordino.mechanisms.selection.question import Question, question
@@ -19,14 +20,22 @@ from sordino.sampling.source import is_private
 DEFAULT_MECHANISM = "shifted_dampening"
 
 
-def select(scores: ArrayLike, *, mechanism: str = DEFAULT_MECHANISM, **options: Unpack[Options]) -> Release:
+def select(
+    scores: ArrayLike,
+    *,
+    mechanism: str = DEFAULT_MECHANISM,
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
+    **options: Unpack[Options],
+) -> Release:
     """Release the index of a candidate with a large score.
 
     Keywords: ``profile`` (a `Profile`, or a number: the global sensitivity) and ``epsilon`` are needed; ``delta``,
     ``monotone``, ``sampler``, ``direction``, ``noise``, ``step``, ``changes`` and ``distance`` are explained in
     `sordino.mechanisms.selection.options.Options`. ``mechanism``: exponential, permute_and_flip, report_noisy_max,
     local_dampening, shifted_dampening, smooth_noisy_max or inverse_sensitivity. `selection_law` gives the law that is
-    drawn from, and `compare` the exact errors of all mechanisms.
+    drawn from, and `compare` the exact errors of all mechanisms. With ``ledger`` and ``account``, a pair of a data
+    set's and an analyst's name, the release is paid for.
     """
     asked, selection = _prepared(scores, mechanism, options)
     index = selection.draw()
@@ -39,7 +48,8 @@ def select(scores: ArrayLike, *, mechanism: str = DEFAULT_MECHANISM, **options: 
             "realised_error": best - float(asked.scores[index]),
         }
     )
-    return Release(index, selection.guarantee, mechanism, private=is_private(), details=details)
+    release = Release(index, selection.guarantee, mechanism, private=is_private(), details=details)
+    return pay_for(release, ledger, account)
 
 
 def selection_law(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sordino.core import ParameterError, Release, Secret
 from sordino.core.parameters import whole
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.mechanism import ScoreSelection, chosen
 from sordino.mechanisms.selection.options import Options, checked_options
@@ -23,7 +24,13 @@ from sordino.sampling.source import is_private
 
 
 def top_k(
-    scores: ArrayLike, k: int, *, mechanism: str = DEFAULT_MECHANISM, **options: Unpack[Options]
+    scores: ArrayLike,
+    k: int,
+    *,
+    mechanism: str = DEFAULT_MECHANISM,
+    ledger: LedgerSource | None = None,
+    account: AccountName | None = None,
+    **options: Unpack[Options],
 ) -> Release:
     """Release k different candidates, best first.
 
@@ -57,7 +64,8 @@ def top_k(
     truth = np.argsort(-asked.scores, kind="stable")[:k]
     overlap = len(set(picked) & set(truth.tolist())) / k
     details = Secret({"exact": truth.tolist(), "overlap": overlap})
-    return Release(picked, guarantee, mechanism, private=is_private(), details=details)
+    release = Release(picked, guarantee, mechanism, private=is_private(), details=details)
+    return pay_for(release, ledger, account)
 
 
 def _share(epsilon: Fraction, delta: float, k: int, selection: ScoreSelection) -> tuple[Fraction, str, float]:
