@@ -14,6 +14,7 @@ POLICY, LEDGER = ("-p", "policy.yaml"), ("-l", "shop.ledger", "-a", "ann")
 ANN = ("shop.ledger", "--dataset", "shop", "--analyst", "ann")
 CASES = {
     "demo": ("demo", "--no-report"),
+    "examples": ("examples", "tried"),
     "query": ("query", "shop", JOIN, *POLICY, *LEDGER, "-e", "0.1", "--error-share", "0.5"),
     "explain": ("explain", "shop", JOIN, *POLICY, "-e", "0.1"),
     "select": ("select", "parties.csv", "--score", "n", "--label", "name", "--sensitivity", "1", "-e", "1"),

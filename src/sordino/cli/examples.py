@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sordino.cli import question_options as ask
+from sordino.cli.output import print_json
 from sordino.core import ParameterError
 
 
@@ -15,6 +17,7 @@ def examples(
         "sordino-examples"
     ),
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that exists.")] = False,
+    as_json: ask.Json = False,
 ) -> None:
     """Write small public files to try the other commands on.
 
@@ -35,5 +38,8 @@ def examples(
         written = write_example_files(folder)
     except OSError as error:
         raise ParameterError(f"{folder} cannot be written: {(error.strerror or 'error').lower()}") from None
+    if as_json:
+        print_json({"files": [str(path) for path in written]})
+        return
     for path in written:
         print(path)
