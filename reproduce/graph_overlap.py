@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sordino.graphs import Graph, Metric
 from sordino.graphs.metrics import Brokerage, Degree, EgoBetweenness
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.mechanisms.selection.scores import GridScores
 from sordino.sampling.choice import ExponentialChoice, FlipChoice
@@ -52,7 +52,7 @@ def paper_methods(graph: Graph, truth: Floats, max_degree: int, suffix: str) -> 
         ("LD", "local_dampening", "exponential"),
         ("SLD", "shifted_dampening", "exponential"),
     ):
-        asked = question(truth, profile=profile, epsilon=1.0, sampler=sampler)
+        asked = pose_question(truth, profile=profile, epsilon=1.0, sampler=sampler)
         ready = MECHANISMS[mechanism].prepare(asked)
         found.append(Method(f"{name}, {suffix}", ready.scores, ready.sampler.name, False))
     return found
@@ -61,7 +61,7 @@ def paper_methods(graph: Graph, truth: Floats, max_degree: int, suffix: str) -> 
 def metric_method(graph: Graph, metric: Metric, name: str) -> Method:
     """Permute-and-flip on another score, with the rate for scores that move together."""
     profile = metric.profile(graph, graph.nodes - 1)
-    asked = question(metric.scores(graph), profile=profile, epsilon=1.0, monotone=True)
+    asked = pose_question(metric.scores(graph), profile=profile, epsilon=1.0, monotone=True)
     ready = MECHANISMS["permute_and_flip"].prepare(asked)
     return Method(name, ready.scores, ready.sampler.name, True)
 
@@ -87,7 +87,7 @@ def codegree_methods(graph: Graph, truth: Floats) -> list[Method]:
         ("inverse sensitivity, codegree", "inverse_sensitivity", 4096),  # the whole profile would not fit
     ):
         cut = profile if horizon is None else profile.until(horizon)
-        ready = MECHANISMS[mechanism].prepare(question(truth, profile=cut, epsilon=1.0))
+        ready = MECHANISMS[mechanism].prepare(pose_question(truth, profile=cut, epsilon=1.0))
         found.append(Method(name, ready.scores, ready.sampler.name, False))
     return found
 

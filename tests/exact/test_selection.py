@@ -8,7 +8,7 @@ import pytest
 from sordino.audit import LogLaw, prove
 from sordino.mechanisms.selection import selection_law
 from sordino.mechanisms.selection.inverse_sensitivity import inverse_scores
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.testing import check_mechanism, prove_mechanism
 from tests.exact.universes import large_cases, small_cases, winner_question
 from tests.oracles import local_sensitivity
@@ -145,7 +145,7 @@ def test_profile_bound_on_changes_never_exceeds_the_exact_number():
         survives = local_sensitivity.changes_to_lose(case.universe, case.utility) - 1
         for i, database in enumerate(case.universe.databases):
             scores, profile = case.element(database)
-            bound = -inverse_scores(question(scores, profile=profile, epsilon=1)).values
+            bound = -inverse_scores(pose_question(scores, profile=profile, epsilon=1)).values
             assert (bound <= exact[i]).all()
             best = scores.max()
             if (

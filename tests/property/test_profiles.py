@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sordino as sd
 from sordino.mechanisms.selection.inverse_sensitivity import inverse_scores
 from sordino.mechanisms.selection.local_dampening import dampened_scores
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.shifted_dampening import shifted_scores
 
 BOUND = 8.0
@@ -43,7 +43,7 @@ def neighbours(draw):
 
 def grids(pair, transform, **options):
     return [
-        transform(question(u, profile=sd.Profile.from_table(table, bound=BOUND), epsilon=1, **options))
+        transform(pose_question(u, profile=sd.Profile.from_table(table, bound=BOUND), epsilon=1, **options))
         for u, table in pair
     ]
 

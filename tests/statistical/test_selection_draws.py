@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sordino as sd
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.testing import seeded
 
@@ -47,7 +47,7 @@ CASES = [
 
 def prepared(mechanism, options, epsilon=3.0):
     scores, profile = WINNER if options.get("noise") in ("winner", "certified") else (SCORES, ELEMENT)
-    return MECHANISMS[mechanism].prepare(question(scores, profile=profile, epsilon=epsilon, **options))
+    return MECHANISMS[mechanism].prepare(pose_question(scores, profile=profile, epsilon=epsilon, **options))
 
 
 def frequencies(selection, runs=RUNS):

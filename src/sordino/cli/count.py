@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
+from sordino.mechanisms.names import CountMechanismName, SubgraphMechanismName, list_names
 
 
 def count(
@@ -23,8 +24,8 @@ def count(
     mechanism: Annotated[
         str | None,
         typer.Option(
-            help="Of subgraphs: ladder, zhang_ladder, student_t, cauchy, laplace, lln or global (k_triangles also "
-            "levels); of degrees: cumulative or bins. By default what measures best."
+            help=f"Of subgraphs: {list_names(SubgraphMechanismName)} (k_triangles also levels); of edges: "
+            "discrete_laplace; of degrees: cumulative or bins. By default what measures best."
         ),
     ] = None,
     k: Annotated[int | None, typer.Option("-k", "--k", help="Of k_stars and k_triangles.")] = None,
@@ -59,7 +60,7 @@ def count(
         what,
         epsilon=epsilon,
         delta=delta,
-        mechanism=mechanism,
+        mechanism=cast(CountMechanismName | None, mechanism),
         k=k,
         max_degree=max_degree,
     )

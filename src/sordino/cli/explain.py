@@ -59,7 +59,7 @@ def explain(
             read_sql(sql),
             epsilon,
             delta,
-            noise=None if noise is None else noise.value,
+            noise=noise,
             error_share=error_share,
             analyses=analyses or None,
         )

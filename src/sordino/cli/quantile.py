@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from sordino.cli.output import print_json
 from sordino.core import Distance, add_remove_row, replace_row
+from sordino.mechanisms.names import QuantileMechanismName, list_names
 
 
 class Records(StrEnum):
@@ -42,10 +43,7 @@ def quantile(
     q: Annotated[float, typer.Option("-q", "--q", help="Which quantile, in (0, 1).")] = 0.5,
     mechanism: Annotated[
         str,
-        typer.Option(
-            help="auto, exponential, permute_and_flip, inverse_sensitivity, winner or smooth_noise. auto chooses by "
-            "public parameters only."
-        ),
+        typer.Option(help=f"{list_names(QuantileMechanismName)}; auto chooses by public parameters only."),
     ] = "auto",
     distance: Annotated[
         Records | None,
@@ -88,7 +86,7 @@ def quantile(
         bounds=bounds,
         step=step,
         epsilon=epsilon,
-        mechanism=mechanism,
+        mechanism=cast(QuantileMechanismName, mechanism),
         distance=None if distance is None else distance.distance,
         clip=clip,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,17 +9,11 @@ import typer
 from sordino.cli import question_options as ask
 from sordino.cli.output import console, plain_table, print_json, printable
 from sordino.core import ParameterError
+from sordino.mechanisms.names import GridNoiseName, list_names
 
 if TYPE_CHECKING:
     from sordino.core import Release
     from sordino.ledger import Account
-
-
-class Noise(StrEnum):
-    """Noise for joins."""
-
-    CAUCHY = "cauchy"
-    LAPLACE = "laplace"
 
 
 Target = Annotated[
@@ -37,8 +30,11 @@ PolicyFile = Annotated[
     str, typer.Option("--policy", "-p", metavar="FILE", help="The owner's policy: YAML or JSON.")
 ]
 NoiseOption = Annotated[
-    Noise | None,
-    typer.Option(help="For joins; without it laplace where a delta is given, else cauchy."),
+    str | None,
+    typer.Option(
+        help=f"For joins: {list_names(GridNoiseName)}; without it laplace where a delta is given, else the best pure "
+        "noise by public parameters."
+    ),
 ]
 ErrorShare = Annotated[
     float, typer.Option(help="The part of epsilon that buys a 95 % error radius, such as 0.1.")
@@ -100,7 +96,7 @@ def query(
             read_sql(sql),
             epsilon,
             delta,
-            noise=None if noise is None else noise.value,
+            noise=noise,
             error_share=error_share,
             reuse=reuse,
             non_negative=non_negative,

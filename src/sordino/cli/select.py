@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from sordino.cli import question_options as ask
 from sordino.cli.output import print_json, printable
+from sordino.mechanisms.names import DirectionName, MaxNoiseName, MechanismName, SamplerName, list_names
 
 
 def select(
@@ -19,22 +20,25 @@ def select(
     profile: ask.ProfileFile = None,
     bound: ask.Bound = None,
     mechanism: Annotated[
+        str,
+        typer.Option(
+            help=f"{list_names(MechanismName)}; auto takes what measures best for this kind of question, by public "
+            "parameters only."
+        ),
+    ] = "auto",
+    sampler: Annotated[
         str | None,
         typer.Option(
-            help="exponential, permute_and_flip, report_noisy_max, local_dampening, shifted_dampening, "
-            "smooth_noisy_max or inverse_sensitivity. Default: shifted_dampening with a profile, permute_and_flip "
-            "without."
+            help=f"After a dampening: {list_names(SamplerName)}; by default {get_args(SamplerName)[0]}."
         ),
     ] = None,
-    sampler: Annotated[
-        str | None, typer.Option(help="After a dampening: exponential or permute_and_flip (default).")
-    ] = None,
-    direction: Annotated[str, typer.Option(help="Of shifted_dampening: plus or minus.")] = "plus",
+    direction: Annotated[
+        str, typer.Option(help=f"Of shifted_dampening: {list_names(DirectionName)}.")
+    ] = "plus",
     noise: Annotated[
         str | None,
         typer.Option(
-            help="Of report_noisy_max: exponential, gumbel, laplace. Of smooth_noisy_max: polynomial, laplace, lln, "
-            "student_t, certified, winner."
+            help=f"Of report_noisy_max or smooth_noisy_max, each of which takes some of: {list_names(MaxNoiseName)}."
         ),
     ] = None,
     k: Annotated[int | None, typer.Option("--k", "-k", help="Release the k best, best first.")] = None,
@@ -61,7 +65,6 @@ def select(
     delta.csv has the columns node,d0,d1,…: how far one further change can
     move the node's score, 0, 1, … changes away from this data.
     """
-    chosen = mechanism or ("permute_and_flip" if profile is None else "shifted_dampening")
     candidates = ask.read_candidates(
         file,
         score,
@@ -84,7 +87,7 @@ def select(
         "noise": noise,
         "step": step,
         "distance": distance.distance,
-        "mechanism": chosen,
+        "mechanism": mechanism,
     }
     if k is None:
         release = select_one(candidates.scores, **options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
+from sordino.mechanisms.names import TopKMechanismName, list_names
 
 
 class Excess(StrEnum):
@@ -32,10 +33,7 @@ def topk(
     ] = "ego_betweenness",
     mechanism: Annotated[
         str,
-        typer.Option(
-            help="auto (by public parameters only), degree_proxy, exponential, permute_and_flip, report_noisy_max, "
-            "local_dampening, shifted_dampening or inverse_sensitivity."
-        ),
+        typer.Option(help=f"{list_names(TopKMechanismName)}; auto chooses by public parameters only."),
     ] = "auto",
     max_degree: Annotated[
         int | None,
@@ -75,7 +73,7 @@ def topk(
         k,
         epsilon=epsilon,
         metric=metric,
-        mechanism=mechanism,
+        mechanism=cast(TopKMechanismName, mechanism),
         max_degree=max_degree,
         excess=excess.value,
         delta=delta,

@@ -22,6 +22,7 @@ from sordino.demo.questions import (
     triangles,
 )
 from sordino.graphs import Graph
+from sordino.mechanisms.names import MechanismName, QuantileMechanismName
 
 Draw = Callable[[Any, "Palette"], None]
 
@@ -146,7 +147,7 @@ def _median_errors(axes: Any, colours: Palette, pay: NDArray[np.float64]) -> Non
     width = data.SALARY_BOUNDS[1] - data.SALARY_BOUNDS[0]
     half = max(exact_quantile(pay, 0.5), width - exact_quantile(pay, 0.5))
 
-    def errors(mechanism: str) -> list[float]:
+    def errors(mechanism: QuantileMechanismName) -> list[float]:
         return [quantile_error(pay, 0.5, e, mechanism) for e in _EPSILONS.tolist()]
 
     curves = [
@@ -191,7 +192,7 @@ def _clamped_error(pay: NDArray[np.float64], bound: Any, noise: Any, epsilon: fl
 def _central_errors(axes: Any, colours: Palette, graph: Graph) -> None:
     scores, profile = central_scores(graph)
 
-    def errors(mechanism: str) -> list[float]:
+    def errors(mechanism: MechanismName) -> list[float]:
         return [
             sd.expected_error(scores, profile=profile, epsilon=e, mechanism=mechanism)
             for e in _EPSILONS.tolist()
@@ -234,10 +235,11 @@ def _law(axes: Any, colours: Palette, graph: Graph, epsilon: float) -> None:
     scores, profile = central_scores(graph)
     best = np.argsort(-scores, kind="stable")[:_NODES_SHOWN]
     places = np.arange(len(best))
-    for offset, mechanism, colour, name in (
+    compared: tuple[tuple[float, MechanismName, str, str], ...] = (
         (-0.2, "exponential", colours.theirs, "exponential, global sensitivity"),
         (0.2, "shifted_dampening", colours.ours, "shifted dampening"),
-    ):
+    )
+    for offset, mechanism, colour, name in compared:
         law = sd.selection_law(scores, profile=profile, epsilon=epsilon, mechanism=mechanism)
         axes.barh(places + offset, law[best], height=0.38, color=colour, label=name)
     axes.set_yticks(places, [f"{graph.label_of(int(i))} ({scores[i]:.0f})" for i in best])
@@ -253,10 +255,11 @@ def _law(axes: Any, colours: Palette, graph: Graph, epsilon: float) -> None:
 def _median_law(axes: Any, colours: Palette, pay: NDArray[np.float64], epsilon: float) -> None:
     exact = exact_quantile(pay, 0.5)
     asked: dict[str, Any] = {"bounds": data.SALARY_BOUNDS, "step": data.SALARY_STEP, "epsilon": epsilon}
-    for offset, mechanism, colour, name in (
+    compared: tuple[tuple[float, QuantileMechanismName, str, str], ...] = (
         (-0.2, "exponential", colours.theirs, "exponential on ranks"),
         (0.2, "inverse_sensitivity", colours.ours, "inverse sensitivity"),
-    ):
+    )
+    for offset, mechanism, colour, name in compared:
         points, law = sd.quantile_law(pay, 0.5, mechanism=mechanism, **asked)
         near = np.abs(points - exact) <= _STEPS_SHOWN * data.SALARY_STEP
         width = data.SALARY_STEP

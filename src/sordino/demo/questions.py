@@ -14,6 +14,7 @@ import sordino as sd
 from sordino.demo import data
 from sordino.graphs import Graph, local_sensitivity_profile, triangles_per_node
 from sordino.graphs.metrics import EgoBetweenness
+from sordino.mechanisms.names import QuantileMechanismName
 
 _TIE = 0.02  # errors within 2 % of one another are called the same
 
@@ -157,7 +158,7 @@ def _salary(pay: NDArray[np.float64], q: float, name: str, epsilon: float) -> An
         answer=float(release.value),
         exact=exact_quantile(pay, q),
         measure="expected error",
-        error=quantile_error(pay, q, epsilon, release.mechanism),
+        error=quantile_error(pay, q, epsilon, "auto"),
         baseline_error=quantile_error(pay, q, epsilon, "exponential"),
         mechanism="quantile by inverse sensitivity",
         baseline="exponential mechanism on ranks",
@@ -171,7 +172,9 @@ def exact_quantile(values: NDArray[np.float64], q: float) -> float:
     return float(np.sort(values)[math.ceil(q * len(values)) - 1])
 
 
-def quantile_error(values: NDArray[np.float64], q: float, epsilon: float, mechanism: str) -> float:
+def quantile_error(
+    values: NDArray[np.float64], q: float, epsilon: float, mechanism: QuantileMechanismName
+) -> float:
     """E|released − exact| from the exact law."""
     points, law = sd.quantile_law(
         values,
@@ -196,9 +199,9 @@ def _record(epsilon: float) -> Answer:
         answer=f"patient {release.value + 1}",
         exact=f"patient {exact + 1}",
         measure="expected distance from the median bill",
-        error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism=release.mechanism),
+        error=sd.expected_error(scores, profile=profile, epsilon=epsilon),
         baseline_error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism="exponential"),
-        mechanism="local dampening",
+        mechanism=release.mechanism.replace("_", " "),
         baseline="exponential mechanism",
         guarantee=release.guarantee,
         remark="Naming a record is hard at this ε for anyone: its own value may be anything.",
@@ -217,7 +220,7 @@ def _central_node(graph: Graph, source: str, epsilon: float) -> Answer:
         measure="expected loss of ego betweenness",
         error=sd.expected_error(scores, profile=profile, epsilon=epsilon),
         baseline_error=sd.expected_error(scores, profile=profile, epsilon=epsilon, mechanism="exponential"),
-        mechanism="shifted dampening, element profile",
+        mechanism=f"{release.mechanism.replace('_', ' ')}, element profile",
         baseline="exponential mechanism",
         guarantee=release.guarantee,
         remark=f"Here the hub is also the most central, and permute-and-flip on the number of neighbours alone has "

@@ -15,11 +15,15 @@ from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, M
 from sordino.graphs.projection import PRICE, project
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms import selection
+from sordino.mechanisms.names import DirectionName, SamplerName, TopKMechanismName
+from sordino.mechanisms.selection.registry import mechanism_names
 from sordino.sensitivity import Profile
 
 PROXY = "degree_proxy"
-_UNDAMPENED = ("exponential", "permute_and_flip", "report_noisy_max")
-MECHANISMS = ("auto", PROXY, *(name for name in selection.MECHANISMS if name != "smooth_noisy_max"))
+MECHANISMS = ("auto", PROXY, *mechanism_names(lambda traits: traits.ranks))
+# the mechanisms of the defaults, as measured in docs/how-to/graphs.md: without a profile, and with one
+_PLAIN = mechanism_names(lambda traits: not traits.follows_profile)[0]
+_DAMPENED = mechanism_names(lambda traits: traits.reads == "steps")[0]
 # From this ε per selection on, brokerage finds more of the order of ego betweenness than degree does
 # (docs/how-to/graphs.md).
 _BROKERAGE_FROM = 0.3
@@ -33,12 +37,12 @@ def top_k(
     *,
     epsilon: Any,
     metric: str | Metric = "ego_betweenness",
-    mechanism: str = "auto",
+    mechanism: TopKMechanismName = "auto",
     max_degree: int | None = None,
     excess: str = "refuse",
     delta: float = 0.0,
-    sampler: str | None = None,
-    direction: str = "plus",
+    sampler: SamplerName | None = None,
+    direction: DirectionName = "plus",
     ledger: LedgerSource | None = None,
     account: AccountName | None = None,
 ) -> Release:
@@ -94,8 +98,8 @@ def top_k(
         profile=_profile(ranked, graph, limit, name),
         epsilon=share,
         delta=delta_per_edge(delta, rounded_up(share), price),
-        mechanism=name,
-        monotone=ranked.monotone and name in _UNDAMPENED,
+        mechanism=name,  # type: ignore[arg-type]
+        monotone=ranked.monotone and selection.MECHANISMS[name].traits.monotone,
         sampler=sampler,
         direction=direction,
         distance=flip_edge(),
@@ -115,7 +119,7 @@ def top_k(
 def _profile(metric: Metric, graph: Graph, limit: int, mechanism: str) -> Profile:
     """The metric's profile; for a mechanism that holds all of it in memory, up to a public horizon."""
     profile = metric.profile(graph, limit)
-    return profile.until(_HORIZON) if mechanism == "inverse_sensitivity" else profile
+    return profile.until(_HORIZON) if selection.MECHANISMS[mechanism].traits.reads == "kept" else profile
 
 
 def delta_per_edge(delta: float, epsilon: float, price: int) -> float:
@@ -148,13 +152,13 @@ def _stated(
 def resolve(mechanism: str, metric: Metric, epsilon: float) -> tuple[str, Metric]:
     """The mechanism and the metric that it ranks by, from public parameters only."""
     if mechanism == PROXY:
-        return "permute_and_flip", Degree()
-    if mechanism == "shifted_dampening" and metric == EgoBetweenness():
-        return mechanism, EgoBetweenness(
-            by_codegree=False
-        )  # it ranks by its profile, and degree is the better one
+        return _PLAIN, Degree()
     if mechanism != "auto":
+        if selection.MECHANISMS[mechanism].traits.reads == "sum" and metric == EgoBetweenness():
+            metric = EgoBetweenness(
+                by_codegree=False
+            )  # a sum ranks by the profile, and degree is the better one
         return mechanism, metric
-    if metric.name != "ego_betweenness":
-        return ("permute_and_flip" if metric.monotone else "local_dampening"), metric
-    return "permute_and_flip", Brokerage() if epsilon >= _BROKERAGE_FROM else Degree()
+    if metric.name != EgoBetweenness().name:
+        return (_PLAIN if metric.monotone else _DAMPENED), metric
+    return _PLAIN, Brokerage() if epsilon >= _BROKERAGE_FROM else Degree()

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from sordino.core import UnsupportedError, add_remove_row
 from sordino.core.parameters import choice
 from sordino.learn.criteria import CRITERIA, Criterion, MaxOperator, Table
+from sordino.mechanisms.names import DirectionName
 from sordino.mechanisms.selection import MECHANISMS
 from sordino.sensitivity import Profile
 
-_MONOTONE = ("exponential", "permute_and_flip", "report_noisy_max")
 SELECTIONS = tuple(MECHANISMS)
 # From this max_rows·ε on, Gini measures better than the max operator (docs/benchmarks/reproduction-trees.md); with
 # less, noise on finer differences than whole rows decides the splits.
 _GINI_FROM = 2000
-DIRECTIONS = ("plus", "minus")
+DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Splitter:
     """Poses the question "which attribute splits this node best?" to `sordino.select`.
 
     Criteria are monotone under add/remove, so the mechanisms with global noise run at ε/Δ, twice the paper's rate.
-    Dampened ones take the element sensitivity instead. Smooth noisy max takes the real scores with a smooth bound, or,
-    for the max operator, the utility that is 1 for the best attribute, with the rows that it survives as the best.
+    Those that follow a profile take the element sensitivity instead; those that have a law for one winner take, for the
+    max operator, the utility that is 1 for the best attribute, with the rows that it survives as the best.
     """
 
     criterion: Criterion
@@ -44,18 +44,19 @@ class Splitter:
             "epsilon": epsilon,
             "distance": add_remove_row(),
         }
-        if self.mechanism == "smooth_noisy_max" and isinstance(self.criterion, MaxOperator):
+        traits = MECHANISMS[self.mechanism].traits
+        if traits.winner is not None and isinstance(self.criterion, MaxOperator):
             winner, margin = self.criterion.margin(tables)
             utilities = (np.arange(len(tables)) == winner).astype(np.float64)
             lasting = Profile.from_table(np.zeros(margin), bound=1.0)
-            return asked | {"scores": utilities, "profile": lasting, "noise": "winner"}
+            return asked | {"scores": utilities, "profile": lasting, **traits.winner}
         asked["scores"] = self.criterion.scores(tables, self.max_rows)
-        if self.mechanism in _MONOTONE:
+        if not traits.follows_profile:
             return asked | {"profile": self.criterion.sensitivity(self.max_rows), "monotone": True}
         asked["profile"] = self.criterion.profile(tables, self.max_rows)
-        if self.mechanism == "smooth_noisy_max":
-            return asked | {"monotone": True}
-        return asked | ({"direction": self.direction} if self.mechanism == "shifted_dampening" else {})
+        if traits.monotone:
+            asked["monotone"] = True
+        return asked | ({"direction": self.direction} if "direction" in traits.options else {})
 
 
 def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsilon: float) -> Splitter:
@@ -64,9 +65,9 @@ def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsi
     if choice("criterion", criterion, ("auto", *CRITERIA)) == "auto":
         criterion = "gini" if max_rows * Fraction(epsilon) >= _GINI_FROM else "max_operator"
     measured = CRITERIA[criterion]
-    if mechanism == "inverse_sensitivity" and measured.name == "max_operator":
+    if MECHANISMS[mechanism].traits.counts_changes and isinstance(measured, MaxOperator):
         raise UnsupportedError(
-            "selection='inverse_sensitivity' with the max operator is permute_and_flip at half the rate: choose that"
+            f"selection={mechanism!r} with the max operator is permute_and_flip at half the rate: choose that"
         )
     measured.sensitivity(max_rows)  # refuses more rows than it can serve
     return Splitter(measured, mechanism, max_rows, choice("direction", direction, DIRECTIONS))

@@ -6,7 +6,7 @@ or mechanism is one file and its name here. Nothing else is imported, so that re
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
 # one shape whatever β is, so that the best β of a grid may be taken
 GridNoiseName = Literal["student_t", "cauchy", "laplace"]
@@ -14,13 +14,29 @@ SmoothNoiseName = Literal[GridNoiseName, "lln"]
 ConstantNoiseName = Literal["gaussian", "discrete_laplace", "discrete_gaussian"]
 NoiseName = Literal[SmoothNoiseName, ConstantNoiseName]
 
-# they give every candidate a score of known sensitivity, so that several can be drawn one after the other
+# Mechanisms that use the bound of a profile alone, and those that follow it; where several serve alike, the first is
+# the default. Ranking ones give candidates scores of known sensitivity, so that several can be drawn one after another.
+BoundMechanismName = Literal["permute_and_flip", "exponential", "report_noisy_max"]
+ChangesMechanismName = Literal["inverse_sensitivity"]
 RankingMechanismName = Literal[
-    "exponential",
-    "permute_and_flip",
-    "report_noisy_max",
-    "local_dampening",
-    "shifted_dampening",
-    "inverse_sensitivity",
+    BoundMechanismName, "local_dampening", "shifted_dampening", ChangesMechanismName
 ]
 MechanismName = Literal[RankingMechanismName, "smooth_noisy_max"]
+
+SamplerName = Literal["permute_and_flip", "exponential"]
+DirectionName = Literal["plus", "minus"]
+MaxNoiseName = Literal[
+    "exponential", "gumbel", "laplace", "polynomial", "lln", "student_t", "certified", "winner"
+]
+
+# what the workloads offer: mechanisms from above, and some of their own
+QuantileMechanismName = Literal["auto", BoundMechanismName, ChangesMechanismName, "winner", "smooth_noise"]
+TopKMechanismName = Literal["auto", "degree_proxy", RankingMechanismName]
+SubgraphMechanismName = Literal["ladder", "zhang_ladder", SmoothNoiseName, "global"]
+CountMechanismName = Literal[SubgraphMechanismName, "levels", "discrete_laplace", "cumulative", "bins"]
+
+
+def list_names(names: Any) -> str:
+    """The names of a Literal in a sentence: a, b or c."""
+    *most, last = get_args(names)
+    return f"{', '.join(most)} or {last}"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sordino.core import ParameterError, PrivateDataError, Release, replace_row
 from sordino.core.parameters import as_written
 from sordino.core.parameters import bounds as checked_bounds
-from sordino.mechanisms.selection import select
+from sordino.mechanisms.selection import MECHANISMS, select
+from sordino.mechanisms.selection.select import MechanismChoice
 from sordino.sensitivity import Profile
 from sordino.sensitivity.grid import power_below
 from sordino.stats.column import bounded_column
@@ -30,7 +31,7 @@ def select_record_at_percentile(
     *,
     bounds: tuple[float, float],
     epsilon: Any,
-    mechanism: str = "local_dampening",
+    mechanism: MechanismChoice = "auto",
     clip: bool = False,
     **options: Any,
 ) -> Release:
@@ -39,18 +40,25 @@ def select_record_at_percentile(
     **Guarantee**: ε-DP for one record's value replaced; the number of records and their order are public. The profile
     is that of this distance, so another ``distance`` is refused, and so is ``monotone`` (a replaced record moves
     scores both ways).
-    ``options`` go to `sordino.select` (sampler, direction, noise, …). shifted_dampening reads the profile of every
-    distinct value at every distance, and refuses data for which that is too much (`PrivateDataError`; never up to
-    46 340 records).
+    ``mechanism`` and ``options`` (sampler, direction, noise, …) go to `sordino.select`. shifted_dampening reads the
+    profile of every distinct value at every distance, and refuses data for which that is too much (`PrivateDataError`;
+    never up to 46 340 records).
+
+    >>> import sordino as sd
+    >>> pay = [1800, 2400, 2500, 2600, 9000]
+    >>> release = sd.select_record_at_percentile(pay, 50, bounds=(0, 10_000), epsilon=1.0)
+    >>> release.value in range(5), release.mechanism
+    (True, 'inverse_sensitivity')
     """
     if "profile" in options:
         raise ParameterError(
             "profile= is not accepted here: the exact profile is computed from the values and bounds"
         )
     scores, profile = percentile_question(values, p, bounds=bounds, clip=clip)
-    if mechanism == "shifted_dampening" and profile.rows * len(scores) > _MOST_CELLS:
+    entry = MECHANISMS.get(mechanism)
+    if entry is not None and entry.traits.reads == "sum" and profile.rows * len(scores) > _MOST_CELLS:
         raise PrivateDataError(
-            "shifted_dampening sums the whole profile of every distinct value, too much for so many values: "
+            f"{mechanism} sums the whole profile of every distinct value, too much for so many values: "
             "use local_dampening, or round the values to a public grid first"
         )
     return select(scores, profile=profile, epsilon=epsilon, mechanism=mechanism, **options)
@@ -59,7 +67,13 @@ def select_record_at_percentile(
 def percentile_question(
     values: Any, p: float, *, bounds: tuple[float, float], clip: bool = False
 ) -> tuple[Floats, Profile]:
-    """The scores u_r = −|x_(k) − x_r| and their exact profile, for `select`, `selection_law` and `compare`."""
+    """The scores u_r = −|x_(k) − x_r| and their exact profile, for `select`, `selection_law` and `compare`.
+
+    >>> import sordino as sd
+    >>> scores, profile = sd.percentile_question([1, 2, 4, 8], 50, bounds=(0, 10))
+    >>> scores.tolist(), profile
+    ([-3.0, -2.0, 0.0, -4.0], Profile(candidates=4, rows=4, steps=None, bound=10))
+    """
     low, high = checked_bounds(bounds)
     if not _WIDTHS[0] <= high - low <= _WIDTHS[1]:
         raise ParameterError(

@@ -23,9 +23,11 @@ from sordino.core import (
 from sordino.core.parameters import as_written, choice, exact, positive, probability
 from sordino.core.parameters import bounds as checked_bounds
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
+from sordino.mechanisms.names import QuantileMechanismName
 from sordino.mechanisms.noise.add_noise import add_noise
-from sordino.mechanisms.selection.question import question
-from sordino.mechanisms.selection.registry import MECHANISMS as SELECTIONS
+from sordino.mechanisms.selection.question import pose_question
+from sordino.mechanisms.selection.registry import mechanism_names, prepare
+from sordino.mechanisms.selection.single_winner import single_winner
 from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile
 from sordino.stats.column import bounded_column
@@ -34,8 +36,12 @@ from sordino.stats.ranks import Ranks
 
 Floats = NDArray[np.float64]
 
-MECHANISMS = ("auto", "exponential", "permute_and_flip", "inverse_sensitivity", "winner", "smooth_noise")
-_FOR_ADDED = ("exponential", "permute_and_flip")  # the others are built for a replaced record
+AUTO = "auto"
+# by the ranks of the points, for any distance; and by the number of replaced records
+BY_RANK = mechanism_names(lambda traits: not traits.follows_profile)
+BY_CHANGES = mechanism_names(lambda traits: traits.counts_changes)
+WINNER, SMOOTH_NOISE = "winner", "smooth_noise"
+MECHANISMS = (AUTO, *BY_RANK, *BY_CHANGES, WINNER, SMOOTH_NOISE)
 _UNITS = ("row", "record")
 _MOST_POINTS = 50_000_000
 _SHARE_UNITS = 1 << 26  # q is a whole number of 2^-26
@@ -50,7 +56,7 @@ def quantile(
     bounds: tuple[float, float],
     step: float,
     epsilon: Any,
-    mechanism: str = "auto",
+    mechanism: QuantileMechanismName = "auto",
     distance: Distance | None = None,
     clip: bool = False,
     ledger: LedgerSource | None = None,
@@ -62,27 +68,33 @@ def quantile(
     ``distance``: one record added or removed (the default), or one replaced, where the number of records is public.
     With ``ledger`` and ``account`` (data set, analyst) the release is paid for.
 
-    * ``exponential``, ``permute_and_flip``: utility min(qn − L, M − qn) with L records below the point and M up to
-      it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
+    * ``exponential``, ``permute_and_flip``, ``report_noisy_max``: utility min(qn − L, M − qn) with L records below the
+      point and M up to it; its sensitivity is 1 for a replaced record and max(q, 1 − q) for one added or removed.
     The others are built for one record replaced, which is their default and what their guarantee says:
 
     * ``inverse_sensitivity``: minus the number of records to replace until the point is the k-th value, k = ⌈qn⌉;
       for the k-th value itself, the number of replacements that it survives.
     * ``winner``: the best law for the utility that is 1 at x_(k) and 0 elsewhere (see `SingleWinner`).
-    * ``smooth_noise``: x_(k) plus Student-t noise scaled to its smooth sensitivity, clamped to the bounds; both in
+    * ``smooth_noise``: x_(k) plus the noise of `add_noise` for its smooth sensitivity, clamped to the bounds; both in
       whole steps of the lattice, so that nothing is rounded before the smooth bound itself.
     * ``auto``: inverse_sensitivity for a replaced record, permute_and_flip otherwise.
 
     **Guarantee**: ε-DP for ``distance``. A column without records is answered too, by any point of the lattice: that
     there are none is private where records are added or removed.
     **Source**: Smith 2011; Asi and Duchi 2020; Nissim et al. 2007.
+
+    >>> import sordino as sd
+    >>> ages = list(range(18, 98)) * 50
+    >>> median = sd.quantile(ages, 0.5, bounds=(0, 120), step=1, epsilon=1.0)
+    >>> abs(median.value - 57) <= 5, median.mechanism
+    (True, 'permute_and_flip')
     """
     release = _released(_checked(values, q, bounds, step, epsilon, mechanism, distance, clip))
     return pay_for(release, ledger, account)
 
 
 def _released(asked: _Asked) -> Release:
-    if asked.mechanism == "smooth_noise" and asked.ranks.records:
+    if asked.mechanism == SMOOTH_NOISE and asked.ranks.records:
         return _smooth_noise(asked, asked.epsilon)
     selection = _selection(asked)
     index = selection.draw()
@@ -117,13 +129,19 @@ def quantile_law(
     bounds: tuple[float, float],
     step: float,
     epsilon: Any,
-    mechanism: str = "auto",
+    mechanism: QuantileMechanismName = "auto",
     distance: Distance | None = None,
     clip: bool = False,
 ) -> tuple[Floats, Floats]:
-    """The lattice points and the probability with which `quantile` releases each."""
+    """The lattice points and the probability with which `quantile` releases each.
+
+    >>> import sordino as sd
+    >>> points, law = sd.quantile_law([1, 2, 2, 3], 0.5, bounds=(0, 4), step=1, epsilon=1.0)
+    >>> points[law.argmax()], round(float(law.sum()), 9)
+    (np.float64(2.0), 1.0)
+    """
     asked = _checked(values, q, bounds, step, epsilon, mechanism, distance, clip)
-    if asked.mechanism == "smooth_noise":
+    if asked.mechanism == SMOOTH_NOISE:
         raise UnsupportedError("the law of smooth_noise is noise_law(…) clamped to the bounds; ask for that")
     # by halves, exact but for the tiniest numbers: bounds may be further apart than the largest float
     halves = float(asked.ranks.low) / 2 + float(asked.ranks.step) / 2 * np.arange(len(asked.ranks.below))
@@ -170,7 +188,7 @@ def _checked(
 
 def _default_distance(mechanism: str) -> Distance:
     """One record added or removed, unless the mechanism is built for one replaced."""
-    return add_remove_row() if mechanism in ("auto", *_FOR_ADDED) else replace_row()
+    return add_remove_row() if mechanism in (AUTO, *BY_RANK) else replace_row()
 
 
 def _checked_mechanism(mechanism: str, where: Distance) -> str:
@@ -182,11 +200,11 @@ def _checked_mechanism(mechanism: str, where: Distance) -> str:
             f"a quantile counts changes record by record, so its distance must be of one row or record without "
             f"weights, got: {where}"
         )
-    if mechanism == "auto":
-        mechanism = "inverse_sensitivity" if where.change == "replace" else "permute_and_flip"
-    if where.change != "replace" and mechanism not in _FOR_ADDED:
+    if mechanism == AUTO:
+        mechanism = (BY_CHANGES if where.change == "replace" else BY_RANK)[0]
+    if where.change != "replace" and mechanism not in BY_RANK:
         raise UnsupportedError(
-            f"{mechanism} is built for one record replaced; for one added or removed use permute_and_flip"
+            f"{mechanism} is built for one record replaced; for one added or removed use {BY_RANK[0]}"
         )
     return mechanism
 
@@ -205,24 +223,22 @@ def _selection(asked: _Asked) -> Any:
     ranks = asked.ranks
     common: dict[str, Any] = {"epsilon": asked.epsilon, "distance": asked.distance}
     if not ranks.records and asked.distance.change == "replace":  # nothing to replace: every point is as good
-        return SELECTIONS["exponential"].prepare(question(np.zeros(len(ranks.below)), profile=1.0, **common))
-    if asked.mechanism == "inverse_sensitivity":
+        return prepare(BY_RANK[0], pose_question(np.zeros(len(ranks.below)), profile=1.0, **common))[1]
+    if asked.mechanism in BY_CHANGES:
         k = _rank(asked)
         changes = np.maximum(0, np.maximum(k - ranks.upto, ranks.below - k + 1))
         index = _exact_index(asked)
         changes[index] = -_margin(asked, index)
-        return SELECTIONS["inverse_sensitivity"].prepare(
-            question(-changes.astype(np.float64), profile=1.0, changes=changes, **common)
-        )
-    if asked.mechanism == "winner":
+        counted = pose_question(-changes.astype(np.float64), profile=1.0, changes=changes, **common)
+        return prepare(asked.mechanism, counted)[1]
+    if asked.mechanism == WINNER:
         return _winner(asked, common)
     share = round(asked.q * _SHARE_UNITS)
     sensitivity = (
         1.0 if asked.distance.change == "replace" else max(share, _SHARE_UNITS - share) / _SHARE_UNITS
     )
-    return SELECTIONS[asked.mechanism].prepare(
-        question(_utility(ranks, share), profile=sensitivity, **common)
-    )
+    ranked = pose_question(_utility(ranks, share), profile=sensitivity, **common)
+    return prepare(asked.mechanism, ranked)[1]
 
 
 def _utility(ranks: Ranks, share: int) -> Floats:
@@ -245,9 +261,7 @@ def _winner(asked: _Asked, common: dict[str, Any]) -> Any:
     utility = np.zeros(len(asked.ranks.below))
     utility[index] = 1.0
     profile = Profile.from_table(np.zeros(_margin(asked, index)), bound=1.0, distance=asked.distance)
-    return SELECTIONS["smooth_noisy_max"].prepare(
-        question(utility, profile=profile, noise="winner", **common)
-    )
+    return single_winner(pose_question(utility, profile=profile, **common))
 
 
 def _margin(asked: _Asked, index: int) -> int:
@@ -268,10 +282,10 @@ def _smooth_noise(asked: _Asked, epsilon: Any) -> Release:
     ordered = np.repeat(np.arange(last + 1, dtype=np.float64), ranks.upto - ranks.below)
     bound = order_statistic_bound(ordered, _rank(asked), float(last))
     index = _exact_index(asked)
-    noisy = add_noise(index, bound, epsilon=epsilon, noise="student_t", step=1)
+    noisy = add_noise(index, bound, epsilon=epsilon, step=1)
     value, truth = ranks.value(max(0, min(last, int(noisy.value)))), ranks.value(index)
     steps = noisy.details.reveal()
     known = {name: steps[name] * float(ranks.step) for name in ("sensitivity", "noise_scale")}
     known |= {"exact": truth, "beta": steps["beta"], "realised_error": abs(value - truth)}
     guarantee = replace(noisy.guarantee, distance=asked.distance)
-    return Release(value, guarantee, "smooth_noise", private=noisy.private, details=Secret(known))
+    return Release(value, guarantee, SMOOTH_NOISE, private=noisy.private, details=Secret(known))

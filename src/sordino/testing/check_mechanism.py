@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sordino.audit import LogLaw, Proof, prove
 from sordino.core import ProofError
+from sordino.mechanisms.names import MechanismName
 from sordino.mechanisms.selection import stated_law
 
 Database = Any
@@ -16,7 +17,7 @@ Input = Callable[[Database], tuple[ArrayLike, Any]]
 
 
 def check_mechanism(
-    mechanism: str,
+    mechanism: MechanismName,
     universe: Iterable[Hashable],
     neighbours: Callable[[Database], Iterable[Hashable]],
     question_of: Input,
@@ -38,7 +39,7 @@ def check_mechanism(
 
 
 def prove_mechanism(
-    mechanism: str,
+    mechanism: MechanismName,
     universe: Iterable[Hashable],
     neighbours: Callable[[Database], Iterable[Hashable]],
     question_of: Input,

@@ -267,8 +267,13 @@ def _quantiles(records: int) -> Iterator[Check]:
 
     def law(mechanism: str, distance: sd.Distance) -> Law:
         def law_of(values: Record) -> Any:
-            asked: dict[str, Any] = {"bounds": (0, top), "step": 1, "epsilon": _EPSILON}
-            return sd.quantile_law(values, 0.4, mechanism=mechanism, distance=distance, **asked)
+            asked: dict[str, Any] = {
+                "bounds": (0, top),
+                "step": 1,
+                "epsilon": _EPSILON,
+                "mechanism": mechanism,
+            }
+            return sd.quantile_law(values, 0.4, distance=distance, **asked)
 
         return law_of
 

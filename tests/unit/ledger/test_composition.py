@@ -11,7 +11,7 @@ import sordino as sd
 from sordino.core import Loss
 from sordino.ledger import Amount, Ledger, Limit
 from sordino.ledger.composition import epsilon_cost, rho_cost
-from sordino.mechanisms.selection.mechanism import SAMPLERS
+from sordino.mechanisms.selection.samplers import SAMPLERS
 from tests.unit.ledger.conftest import pure
 from tests.unit.ledger.old_formats import write_old
 

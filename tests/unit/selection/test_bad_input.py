@@ -24,7 +24,7 @@ BAD = [
     ({"profile": 0}, sd.ParameterError, "bound must be > 0, got 0"),
     ({"profile": float("nan")}, sd.ParameterError, "bound must be finite"),
     ({"mechanism": "exponental"}, sd.ParameterError, "did you mean 'exponential'"),
-    ({"sampler": "gumbel"}, sd.ParameterError, "sampler must be one of exponential, permute_and_flip"),
+    ({"sampler": "gumbel"}, sd.ParameterError, "sampler must be one of permute_and_flip, exponential"),
     ({"direction": "up"}, sd.ParameterError, "direction must be one of plus, minus"),
     ({"mechanism": "exponential", "sampler": "permute_and_flip"}, sd.ParameterError, "sampler of its own"),
     ({"mechanism": "exponential", "noise": "laplace"}, sd.ParameterError, "noise= belongs to"),

@@ -17,7 +17,7 @@ from sordino.mechanisms.selection import inverse_sensitivity, majority_labels, m
 from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.inverse_sensitivity import inverse_scores
 from sordino.mechanisms.selection.local_dampening import dampened_scores
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.scores import bound_on_grid, grid_step, sensitivity_on_grid
 from sordino.mechanisms.selection.single_winner import turning_point
 from sordino.sensitivity import profile as profiles_file
@@ -70,7 +70,7 @@ def test_dampening_is_exact_at_every_size(scores, table, bound):
     scores = [int(float(u)) for u in scores]
     table = [min(delta, bound) for delta in table]
     profile = sd.Profile.from_table(np.array(table, dtype=float), bound=bound)
-    grid = dampened_scores(question(np.array(scores, dtype=float), profile=profile, epsilon=1, step=1.0))
+    grid = dampened_scores(pose_question(np.array(scores, dtype=float), profile=profile, epsilon=1, step=1.0))
     units = [math.floor(dampened(u, table, bound) * UNIT) for u in scores]
     floor = max(units) - (1 << 62)
     below = [max(value, floor) - max(units) for value in units]
@@ -96,7 +96,7 @@ def test_neighbours_never_differ_by_more_than_epsilon(scores, data):
 
 def test_partial_sums_of_a_large_profile_do_not_wrap():
     profile = sd.Profile.from_table(np.full(1 << 23, 2.0**40), bound=np.inf)
-    grid = dampened_scores(question([2.0**59, 2.0**41], profile=profile, epsilon=1, step=1.0))
+    grid = dampened_scores(pose_question([2.0**59, 2.0**41], profile=profile, epsilon=1, step=1.0))
     assert grid.values.tolist() == [2**19 * UNIT, 2 * UNIT]
 
 
@@ -144,10 +144,12 @@ def test_inverse_sensitivity_answers_profiles_that_it_does_not_keep(monkeypatch)
     scores = rng.integers(-50, 50, size=40).astype(float)
     table = np.sort(rng.integers(0, 9, size=(7, 30)), axis=1)
     profile = sd.Profile.grouped(table, rng.integers(0, 7, size=40), bound=10)
-    kept = inverse_scores(question(scores, profile=profile, epsilon=1)).values
+    kept = inverse_scores(pose_question(scores, profile=profile, epsilon=1)).values
     monkeypatch.setattr(inverse_sensitivity, "_KEPT_CELLS", 20)
     monkeypatch.setattr(inverse_sensitivity, "_LARGE_CHUNK_CELLS", 30)
-    np.testing.assert_array_equal(inverse_scores(question(scores, profile=profile, epsilon=1)).values, kept)
+    np.testing.assert_array_equal(
+        inverse_scores(pose_question(scores, profile=profile, epsilon=1)).values, kept
+    )
 
 
 def test_steps_to_close_a_lead_follow_the_definition():
@@ -166,7 +168,7 @@ def test_steps_to_close_a_lead_follow_the_definition():
             return closed if lead > 0 else -max(closed - 1, 0)
 
         expected = [max(behind(r, s) for s in range(5) if s != r) for r in range(5)]
-        grid = inverse_scores(question([float(u) for u in scores], profile=profile, epsilon=1, step=1.0))
+        grid = inverse_scores(pose_question([float(u) for u in scores], profile=profile, epsilon=1, step=1.0))
         assert (-grid.values).tolist() == expected
 
 
@@ -177,8 +179,8 @@ def test_a_profile_that_never_reaches_its_bound_is_read_to_a_public_horizon(monk
     for quiet in (flat, table):
         assert quiet.gap_on_grid(0.5)[0] == 1000
         assert sum(block.shape[1] for _, block in quiet.blocks()) == 1000
-        assert inverse_scores(question([0.0, 1100.0], profile=quiet, epsilon=1)).values[0] == -1050
-        assert dampened_scores(question([1100.0], profile=quiet, epsilon=1)).values[0] == 1600 * UNIT
+        assert inverse_scores(pose_question([0.0, 1100.0], profile=quiet, epsilon=1)).values[0] == -1050
+        assert dampened_scores(pose_question([1100.0], profile=quiet, epsilon=1)).values[0] == 1600 * UNIT
 
 
 def test_a_smooth_bound_of_a_long_quiet_profile_is_positive():

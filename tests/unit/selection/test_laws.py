@@ -12,7 +12,7 @@ import pytest
 from sordino.core import UnsupportedError
 from sordino.mechanisms.selection import compare, error_quantile, expected_error, selection_law
 from sordino.mechanisms.selection.local_dampening import dampened_scores
-from sordino.mechanisms.selection.question import question
+from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.shifted_dampening import shifted_scores
 from sordino.mechanisms.selection.single_winner import log_losers_and_winner
 from sordino.mechanisms.selection.smooth_noisy_max import laplace_recipe, polynomial_recipe
@@ -92,7 +92,7 @@ def test_dampening_equals_its_definition_exactly(seed):
     scores = rng.integers(-30, 31, size=size) / 2
     table = np.sort(rng.integers(0, 10, size=(size, 4)), axis=1)
     profile = Profile.from_table(table, bound=10)
-    grid = dampened_scores(question(scores, profile=profile, epsilon=1))
+    grid = dampened_scores(pose_question(scores, profile=profile, epsilon=1))
     for r in range(size):
         exact = selection_laws.dampening(Fraction(scores[r]), lambda t, r=r: profile_of(table)(t, r))
         assert grid.values[r] == (exact * grid.sensitivity).__floor__()
@@ -105,7 +105,7 @@ def test_shifted_dampening_is_the_limit_of_dampening(direction, seed):
     scores = rng.integers(-8, 9, size=5)
     table = np.sort(rng.integers(1, 10, size=(5, 4)), axis=1)
     grid = shifted_scores(
-        question(scores, profile=Profile.from_table(table, bound=10), epsilon=1, direction=direction)
+        pose_question(scores, profile=Profile.from_table(table, bound=10), epsilon=1, direction=direction)
     )
     limit = selection_laws.shifted_dampening(
         scores.tolist(), profile_of(table), bound=10, horizon=4, direction=1 if direction == "plus" else -1
@@ -126,14 +126,14 @@ def test_figure_2a_of_local_dampening():
 def test_example_7_inverts_the_order():
     """Dampening may rank by steps, not by score: u = (3, 4) becomes D = (2, 1)."""
     profile = Profile.from_table([[1, 2, 4], [4, 4, 4]], bound=4)
-    grid = dampened_scores(question([3.0, 4.0], profile=profile, epsilon=1))
+    grid = dampened_scores(pose_question([3.0, 4.0], profile=profile, epsilon=1))
     assert [v / grid.sensitivity for v in grid.values] == [2, 1]
 
 
 def test_a_flat_profile_makes_shifted_dampening_the_plain_mechanism():
     scores = random_scores(3, 6)
     flat = Profile.from_table([0.1, 0.5, 0.7], bound=1.0)
-    shifted = selection_law(scores, profile=flat, epsilon=1)
+    shifted = selection_law(scores, profile=flat, epsilon=1, mechanism="shifted_dampening")
     plain = selection_law(scores, profile=1.0, epsilon=1, mechanism="permute_and_flip")
     np.testing.assert_allclose(shifted, plain, rtol=1e-12)
 

@@ -14,6 +14,7 @@ from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.counts.triangles import TRIANGLES
 from sordino.graphs.graph import Graph
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
+from sordino.mechanisms.names import CountMechanismName
 from sordino.sensitivity import Profile
 
 
@@ -67,7 +68,7 @@ def count(
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: str | None = None,
+    mechanism: CountMechanismName | None = None,
     k: int | None = None,
     step: int = 1,
     beta: float | None = None,
@@ -109,7 +110,7 @@ def count_law(
     *,
     epsilon: float,
     delta: float = 0.0,
-    mechanism: str | None = None,
+    mechanism: CountMechanismName | None = None,
     k: int | None = None,
     step: int = 1,
     beta: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -10,30 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sordino.core import SordinoError
-from sordino.mechanisms.selection.options import Options, checked_options
-from sordino.mechanisms.selection.question import question
-from sordino.mechanisms.selection.registry import MECHANISMS
+from sordino.mechanisms.selection.mechanism import Mechanism
+from sordino.mechanisms.selection.options import SelectionOptions, check_options
+from sordino.mechanisms.selection.question import pose_question
+from sordino.mechanisms.selection.registry import MECHANISMS, check_question
 from sordino.mechanisms.selection.select import mean_error, quantile_of_error
-
-# (mechanism, particular options): every variant that a caller could ask for.
-_VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("exponential", {}),
-    ("permute_and_flip", {}),
-    ("report_noisy_max", {"noise": "laplace"}),
-    ("local_dampening", {"sampler": "exponential"}),
-    ("local_dampening", {"sampler": "permute_and_flip"}),
-    ("shifted_dampening", {"sampler": "exponential", "direction": "plus"}),
-    ("shifted_dampening", {"sampler": "permute_and_flip", "direction": "plus"}),
-    ("shifted_dampening", {"sampler": "permute_and_flip", "direction": "minus"}),
-    ("smooth_noisy_max", {"noise": "polynomial"}),
-    ("smooth_noisy_max", {"noise": "laplace"}),
-    ("smooth_noisy_max", {"noise": "lln"}),
-    ("smooth_noisy_max", {"noise": "student_t"}),
-    ("smooth_noisy_max", {"noise": "certified"}),
-    ("smooth_noisy_max", {"noise": "winner"}),
-    ("inverse_sensitivity", {"sampler": "permute_and_flip"}),
-)
-_ONLY_DAMPENED = ("local_dampening", "shifted_dampening", "inverse_sensitivity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,30 +76,41 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(scores: ArrayLike, **options: Unpack[Options]) -> Comparison:
+def compare(scores: ArrayLike, **options: Unpack[SelectionOptions]) -> Comparison:
     """Exact errors of every mechanism for one question, on data that the caller holds.
 
     A pure function of its input: the table depends on the data and is as confidential as they are.
+
+    >>> import sordino as sd
+    >>> profile = sd.Profile.from_table([[4, 8], [3, 6], [1, 2]], bound=100)
+    >>> table = sd.compare([52.0, 31.0, 3.0], profile=profile, epsilon=1.0)
+    >>> table.best.mechanism, round(table.best.expected_error, 2)
+    ('inverse_sensitivity', 6.5)
     """
-    checked_options(options)
-    question(scores, **options)  # what is wrong for every mechanism is an error, not a row of the table
+    check_options(options)
+    pose_question(scores, **options)  # what is wrong for every mechanism is an error, not a row of the table
     entries = []
-    for name, particular in _VARIANTS:
-        given: dict[str, Any] = {**options, **particular}
-        if name in _ONLY_DAMPENED:
+    for entry in MECHANISMS.values():
+        traits = entry.traits
+        given: dict[str, Any] = dict(options)
+        if not traits.monotone:
             given["monotone"] = False
-        if name != "inverse_sensitivity":
+        if not traits.counts_changes:
             given.pop("changes", None)
-        entries.append(_entry(scores, name, particular, given))
+        entries += [_entry(scores, entry, variant, given | dict(variant)) for variant in traits.variants]
     entries.sort(key=lambda entry: np.inf if entry.expected_error is None else entry.expected_error)
     return Comparison(tuple(entries))
 
 
-def _entry(scores: ArrayLike, name: str, particular: dict[str, Any], given: dict[str, Any]) -> Entry:
-    label = ", ".join(f"{key} {value}" for key, value in particular.items())
+def _entry(
+    scores: ArrayLike, mechanism: Mechanism, variant: Mapping[str, str], given: dict[str, Any]
+) -> Entry:
+    name = mechanism.traits.name
+    label = ", ".join(f"{key} {value}" for key, value in variant.items())
     try:
-        asked = question(scores, **given)
-        selection = MECHANISMS[name].prepare(asked)
+        asked = pose_question(scores, **given)
+        check_question(mechanism.traits, asked)
+        selection = mechanism.prepare(asked)
         law = np.exp(selection.log_law())
     except SordinoError as error:
         return Entry(name, label, None, None, None, None, str(error))

@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.mechanisms.selection.mechanism import ScoreMechanism
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
 from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
+from sordino.mechanisms.selection.traits import MechanismTraits
 from sordino.sampling.choice import ExponentialChoice
 
 
@@ -50,3 +52,16 @@ def log_weights(values: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64
     with np.errstate(over="ignore"):
         weights: NDArray[np.float64] = (values - values.max()) * float(rate)
     return weights
+
+
+MECHANISM = ScoreMechanism(
+    MechanismTraits(
+        "exponential",
+        "exponential mechanism",
+        reads="bound",
+        monotone=True,
+        options={"sampler": (Exponential.name,)},
+    ),
+    global_scores,
+    {Exponential.name: Exponential()},
+)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.mechanisms.selection.mechanism import ScoreMechanism
 from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import (
     GridScores,
     bound_on_grid,
@@ -19,6 +21,7 @@ from sordino.mechanisms.selection.scores import (
     scores_on_grid,
     sensitivity_on_grid,
 )
+from sordino.mechanisms.selection.traits import MechanismTraits
 
 _Blocks = Iterable[tuple[int, NDArray[np.int64]]]
 
@@ -143,3 +146,17 @@ def _first_enough(
         high = np.where(enough, middle, high)
         low = np.where(enough, low, np.minimum(middle + 1, high))
     return low
+
+
+MECHANISM = ScoreMechanism(
+    MechanismTraits(
+        "inverse_sensitivity",
+        "inverse sensitivity",
+        reads="kept",
+        counts_changes=True,
+        options={"sampler": SAMPLER_NAMES},
+        variants=({"sampler": "permute_and_flip"},),
+    ),
+    inverse_scores,
+    SAMPLERS,
+)

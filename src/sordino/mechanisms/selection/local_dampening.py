@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.mechanisms.selection.mechanism import ScoreMechanism
 from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import (
     GridScores,
     bound_on_grid,
@@ -16,6 +18,7 @@ from sordino.mechanisms.selection.scores import (
     scores_on_grid,
     sensitivity_on_grid,
 )
+from sordino.mechanisms.selection.traits import MechanismTraits
 
 # Dampened scores are counted in 2^-20 of a step of the profile.
 _UNIT = 1 << 20
@@ -120,3 +123,17 @@ def _first_above(
         high = np.where(above, middle, high)
         low = np.where(above, low, middle + 1)
     return low
+
+
+MECHANISM = ScoreMechanism(
+    MechanismTraits(
+        "local_dampening",
+        "local dampening",
+        reads="steps",
+        unbounded=True,
+        options={"sampler": SAMPLER_NAMES},
+        variants=tuple({"sampler": name} for name in SAMPLER_NAMES),
+    ),
+    dampened_scores,
+    SAMPLERS,
+)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core.parameters import choice
+from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from sordino.mechanisms.selection.registry import MECHANISMS
 from sordino.mechanisms.selection.select import select, selection_law
 from sordino.sampling.geometric import geometric
 from sordino.sampling.source import random_below
@@ -16,19 +18,19 @@ from sordino.sensitivity import Profile
 
 Counts = NDArray[np.int64]
 
-MAJORITY_MECHANISMS = ("permute_and_flip", "exponential", "local_dampening", "smooth_noisy_max")
-_ORDERED = ("local_dampening", "smooth_noisy_max")
+MAJORITY_MECHANISMS = tuple(MECHANISMS)
 
 
-def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute_and_flip") -> Counts:
+def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = PermuteAndFlip.name) -> Counts:
     """For every group (a row of ``counts``, one column per label) a label that many of its rows have.
 
     **Guarantee**: ε-DP for one row added or removed.
     **Requires**: every row is in at most one group; the labels are public.
-    ``mechanism``: permute_and_flip and exponential on the counts themselves (sensitivity 1, and they all move the same
-    way, so e^(ε·count)); local_dampening and smooth_noisy_max on the utility that is 1 for the majority label and 0
-    for the others, with the number of rows that the majority survives. There ties go to the first label in an order
-    that is drawn anew for every group, without a look at it: a fixed one would give all empty groups one label.
+    ``mechanism``: those of `select`. The ones that use a bound alone choose by the counts themselves (sensitivity 1,
+    and they all move the same way, so e^(ε·count)); the ones that follow a profile by the utility that is 1 for the
+    majority label and 0 for the others, with the number of rows that the majority survives. There ties go to the first
+    label in an order that is drawn anew for every group, without a look at it: a fixed one would give all empty groups
+    one label.
     **Source**: permute-and-flip is the largest of counts plus exponential noise. Of an exponential variable the whole
     part is geometric and the rest independent of it, so it is the largest of counts plus *geometric* noise with ties
     broken by a fair draw: exact whole numbers, all groups at once.
@@ -36,24 +38,26 @@ def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = "permute
     choice("mechanism", mechanism, MAJORITY_MECHANISMS)
     if counts.shape[1] == 1:  # the one label, whatever the rows
         return np.zeros(len(counts), dtype=np.int64)
-    if mechanism == "permute_and_flip":
+    if mechanism == PermuteAndFlip.name:
         noisy = counts + geometric(epsilon, counts.size).reshape(counts.shape)
         return _fair_largest(noisy)
     labels = np.empty(len(counts), dtype=np.int64)
     for group, row in enumerate(counts):
-        order = _random_order(len(row)) if mechanism in _ORDERED else np.arange(len(row))
+        order = (
+            _random_order(len(row)) if MECHANISMS[mechanism].traits.follows_profile else np.arange(len(row))
+        )
         labels[group] = order[select(**_question(row[order], epsilon, mechanism)).value]
     return labels
 
 
 def majority_law(
-    counts: Counts, epsilon: Fraction, mechanism: str = "permute_and_flip"
+    counts: Counts, epsilon: Fraction, mechanism: str = PermuteAndFlip.name
 ) -> NDArray[np.float64]:
     """ln P(label) for one group."""
     choice("mechanism", mechanism, MAJORITY_MECHANISMS)
     if len(counts) == 1:
         return np.zeros(1)
-    if mechanism not in _ORDERED:
+    if not MECHANISMS[mechanism].traits.follows_profile:
         return selection_law(log=True, **_question(counts, epsilon, mechanism))
     law = np.zeros(len(counts))
     for chance, order in _orders_that_differ(counts):
@@ -88,12 +92,12 @@ def _orders_that_differ(counts: Counts) -> list[tuple[float, NDArray[np.intp]]]:
 def _question(counts: Counts, epsilon: Fraction, mechanism: str) -> dict[str, Any]:
     """The arguments of `select` for one group, whose labels stand in the order that breaks ties."""
     asked: dict[str, Any] = {"mechanism": mechanism, "epsilon": epsilon}
-    if mechanism not in _ORDERED:
+    if not MECHANISMS[mechanism].traits.follows_profile:
         return asked | {"scores": counts, "profile": 1.0, "monotone": True, "step": 1.0}
     winner, margin = majority_margin(counts)
     utilities = (np.arange(len(counts)) == winner).astype(np.float64)
     asked |= {"scores": utilities, "profile": _zero_until(margin)}
-    return asked | ({"noise": "winner"} if mechanism == "smooth_noisy_max" else {})
+    return asked | dict(MECHANISMS[mechanism].traits.winner or {})
 
 
 def _zero_until(margin: int) -> Profile:

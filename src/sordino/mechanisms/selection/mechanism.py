@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -10,13 +10,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import Guarantee, Loss, ParameterError
-from sordino.core.parameters import choice
-from sordino.mechanisms.selection.exponential import Exponential
-from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from sordino.core import Guarantee, Loss
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.scores import GridScores
 from sordino.mechanisms.selection.stated_law import StatedLaw
+from sordino.mechanisms.selection.traits import MechanismTraits
 
 
 class Selection(Protocol):
@@ -50,9 +48,6 @@ class Sampler(Protocol):
         """One candidate."""
 
 
-SAMPLERS: dict[str, Sampler] = {"exponential": Exponential(), "permute_and_flip": PermuteAndFlip()}
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreSelection:
     """Scores on the grid with the sampler that follows them."""
@@ -75,59 +70,38 @@ class ScoreSelection:
         return self.sampler.draw(self.scores, self.rate)
 
 
+class Mechanism(Protocol):
+    """What the registry holds: what a mechanism is, and a way to make a question ready."""
+
+    @property
+    def traits(self) -> MechanismTraits:
+        """What it is."""
+
+    def prepare(self, question: Question) -> Selection:
+        """Compute everything but the draw; that the question fits the traits is checked before."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreMechanism:
     """A mechanism that turns scores into scores of known sensitivity and hands them to a sampler.
 
-    ``own_sampler`` means the sampler is what the mechanism is; otherwise the caller may choose one.
-    ``dampened`` scores do not move the same way, so the monotone rate does not apply to them.
+    ``samplers`` by their names, the default first; where there is one, it is what the mechanism is.
     """
 
-    name: str
-    theorem: str
+    traits: MechanismTraits
     transform: Callable[[Question], GridScores]
-    sampler: str
-    own_sampler: bool = False
-    dampened: bool = False
+    samplers: Mapping[str, Sampler]
 
     def prepare(self, question: Question) -> ScoreSelection:
-        """Check what is particular to this mechanism and compute its scores."""
-        if question.noise is not None:
-            raise ParameterError(
-                f"noise= belongs to report_noisy_max and smooth_noisy_max, not to {self.name}"
-            )
-        if self.own_sampler and question.sampler not in (None, self.sampler):
-            raise ParameterError(
-                f"{self.name} has a sampler of its own: leave sampler= out, or choose a dampening"
-            )
-        if self.dampened and question.monotone:
-            raise ParameterError(f"monotone does not apply to {self.name}: its scores are not monotone")
-        if question.changes is not None and self.name != "inverse_sensitivity":
-            raise ParameterError("changes= belongs to mechanism='inverse_sensitivity'")
-        sampler = SAMPLERS[question.sampler or self.sampler]
-        scores = self.transform(question)
-        theorem = self.theorem if self.own_sampler else f"{self.theorem}, drawn by {sampler.theorem}"
-        guarantee = Guarantee(
-            Loss(epsilon=float(question.epsilon), bounded_range=sampler.bounded_range),
-            question.distance,
-            theorem,
-        )
-        return ScoreSelection(
-            scores, sampler, scores.rate(question.epsilon, monotone=question.monotone), guarantee
-        )
+        """Compute its scores."""
+        sampler = self.samplers[question.sampler or next(iter(self.samplers))]
+        title = self.traits.title
+        theorem = title if len(self.samplers) == 1 else f"{title}, drawn by {sampler.theorem}"
+        return score_selection(question, self.transform(question), sampler, theorem)
 
 
-class Mechanism(Protocol):
-    """What the registry holds: a name and a way to make a question ready."""
-
-    @property
-    def name(self) -> str:
-        """The name that callers use."""
-
-    def prepare(self, question: Question) -> Selection:
-        """Check and compute everything but the draw."""
-
-
-def chosen(name: str, mechanisms: dict[str, Mechanism]) -> Mechanism:
-    """The mechanism of that name; a miss names the nearest."""
-    return mechanisms[choice("mechanism", name, tuple(mechanisms))]
+def score_selection(question: Question, scores: GridScores, sampler: Sampler, theorem: str) -> ScoreSelection:
+    """Scores with their sampler at the rate that the question's ε pays for."""
+    loss = Loss(epsilon=float(question.epsilon), bounded_range=sampler.bounded_range)
+    rate = scores.rate(question.epsilon, monotone=question.monotone)
+    return ScoreSelection(scores, sampler, rate, Guarantee(loss, question.distance, theorem))

@@ -11,12 +11,16 @@ from sordino.sampling.shapes import Shape
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A noise, the β its bound must be smooth at, the α to divide by, and the theorem that pays for both."""
+    """A noise, the β its bound must be smooth at, the α to divide by, and the theorem that pays for both.
+
+    ``pure``: without δ.
+    """
 
     shape: Shape
     beta: float
     alpha: float
     theorem: str
+    pure: bool = True
 
 
 def unpadded(beta: float) -> float:

@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from sordino.core import Distance, ParameterError
 from sordino.core.parameters import did_you_mean
+from sordino.mechanisms.names import DirectionName, MaxNoiseName, SamplerName
 from sordino.sensitivity import Profile
 
 
-def checked_options(options: Mapping[str, Any]) -> None:
+def check_options(options: Mapping[str, Any]) -> None:
     """Refuse unknown and missing keywords by their names."""
-    accepted = tuple(Options.__annotations__)
+    accepted = tuple(SelectionOptions.__annotations__)
     for name in options:
         if name not in accepted:
             hint = did_you_mean(name, accepted, before="; ")
@@ -28,7 +29,7 @@ def checked_options(options: Mapping[str, Any]) -> None:
             )
 
 
-class Options(TypedDict, total=False):
+class SelectionOptions(TypedDict, total=False):
     """What `select`, `selection_law`, `expected_error`, `compare` and `top_k` take beside the scores.
 
     ``profile``: a Profile, or a number that is the global sensitivity. ``epsilon``, ``delta``: the budget.
@@ -45,9 +46,9 @@ class Options(TypedDict, total=False):
     epsilon: Required[Any]
     delta: Any
     monotone: bool
-    sampler: str | None
-    direction: str
-    noise: str | None
+    sampler: SamplerName | None
+    direction: DirectionName
+    noise: MaxNoiseName | None
     step: float | None
     changes: ArrayLike | None
     distance: Distance | None

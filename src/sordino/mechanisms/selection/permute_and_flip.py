@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.mechanisms.selection.exponential import log_weights
+from sordino.mechanisms.selection.exponential import global_scores, log_weights
+from sordino.mechanisms.selection.mechanism import ScoreMechanism
 from sordino.mechanisms.selection.scores import GridScores
 from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
+from sordino.mechanisms.selection.traits import MechanismTraits
 from sordino.sampling.choice import FlipChoice
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
@@ -102,3 +104,16 @@ def _shares(
     for rows in np.array_split(np.flatnonzero(~small), max(1, len(biases) // _CHUNK)):
         result[rows] = (terms / (1 - biases[rows, None] * nodes)).sum(axis=1)
     return result
+
+
+MECHANISM = ScoreMechanism(
+    MechanismTraits(
+        "permute_and_flip",
+        "permute-and-flip",
+        reads="bound",
+        monotone=True,
+        options={"sampler": (PermuteAndFlip.name,)},
+    ),
+    global_scores,
+    {PermuteAndFlip.name: PermuteAndFlip()},
+)

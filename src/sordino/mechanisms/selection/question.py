@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sordino.core import Distance, ParameterError, PrivateDataError
 from sordino.core.parameters import choice, exact, flag, positive, probability
 from sordino.mechanisms.column import as_floats
+from sordino.mechanisms.names import DirectionName, SamplerName
 from sordino.sensitivity import Profile
 
-SAMPLERS = ("exponential", "permute_and_flip")
-DIRECTIONS = ("plus", "minus")
+SAMPLERS = get_args(SamplerName)
+DIRECTIONS: tuple[str, ...] = get_args(DirectionName)
 _LARGEST_WHOLE = 2.0**53
 _MOST_CHANGES = 1 << 60
 
@@ -38,7 +39,7 @@ class Question:
     distance: Distance
 
 
-def question(
+def pose_question(
     scores: ArrayLike,
     *,
     profile: Profile | float,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from sordino.core import CalibrationError
-from sordino.core.parameters import choice
-from sordino.mechanisms.selection.exponential import global_scores
+from sordino.mechanisms.selection.exponential import Exponential, global_scores
 from sordino.mechanisms.selection.laplace_max import LaplaceMax
-from sordino.mechanisms.selection.mechanism import SAMPLERS, Sampler, ScoreMechanism, ScoreSelection
+from sordino.mechanisms.selection.mechanism import Mechanism, Sampler, ScoreSelection, score_selection
+from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.traits import MechanismTraits
 
-_SAMPLER_OF: dict[str, Sampler] = {
-    "gumbel": SAMPLERS["exponential"],
-    "exponential": SAMPLERS["permute_and_flip"],
+# the noises, the default first: it is never worse than the other two
+_SAMPLER_OF: Mapping[str, Sampler] = {
+    "exponential": PermuteAndFlip(),
+    "gumbel": Exponential(),
     "laplace": LaplaceMax(),
 }
 _SMALLEST_RATE = Fraction(1, 10**300)
@@ -30,18 +34,25 @@ class ReportNoisyMax:
     **Source**: Dwork and Roth 2014 (Laplace); Ding et al. 2021 (exponential).
     """
 
-    name: str = "report_noisy_max"
+    traits: ClassVar[MechanismTraits] = MechanismTraits(
+        "report_noisy_max",
+        "report noisy max",
+        reads="bound",
+        monotone=True,
+        options={"noise": tuple(_SAMPLER_OF)},
+        variants=({"noise": "laplace"},),
+    )
 
     def prepare(self, question: Question) -> ScoreSelection:
-        """Scores with the noise asked for (exponential by default: never worse than the other two)."""
-        noise = choice("noise", question.noise or "exponential", tuple(_SAMPLER_OF))
-        plain = ScoreMechanism(
-            self.name, f"report noisy max, {noise} noise", global_scores, "exponential", own_sampler=True
-        ).prepare(replace(question, noise=None))
-        if noise == "laplace" and plain.rate < _SMALLEST_RATE:
+        """Scores with the noise asked for."""
+        noise = question.noise or next(iter(_SAMPLER_OF))
+        sampler, theorem = _SAMPLER_OF[noise], f"{self.traits.title}, {noise} noise"
+        selection = score_selection(question, global_scores(question), sampler, theorem)
+        if noise == "laplace" and selection.rate < _SMALLEST_RATE:
             raise CalibrationError(
                 f"epsilon = {float(question.epsilon):g} is too small for Laplace noise on this grid"
             )
-        sampler = _SAMPLER_OF[noise]
-        loss = replace(plain.guarantee.loss, bounded_range=sampler.bounded_range)
-        return replace(plain, sampler=sampler, guarantee=replace(plain.guarantee, loss=loss))
+        return selection
+
+
+MECHANISM: Mechanism = ReportNoisyMax()

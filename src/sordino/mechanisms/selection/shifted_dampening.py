@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.mechanism import ScoreMechanism
+from sordino.mechanisms.selection.question import DIRECTIONS, Question
+from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
+from sordino.mechanisms.selection.traits import MechanismTraits
 
 
 def shifted_scores(question: Question) -> GridScores:
@@ -22,3 +25,20 @@ def shifted_scores(question: Question) -> GridScores:
     scores = scores_on_grid(question.scores, step)
     spread = gap[0] if question.profile.group_of is None else gap[question.profile.group_of]
     return GridScores(scores - spread if question.direction == "plus" else scores + spread, bound)
+
+
+MECHANISM = ScoreMechanism(
+    MechanismTraits(
+        "shifted_dampening",
+        "shifted local dampening",
+        reads="sum",
+        options={"sampler": SAMPLER_NAMES, "direction": DIRECTIONS},
+        variants=(
+            {"sampler": "exponential", "direction": "plus"},
+            {"sampler": "permute_and_flip", "direction": "plus"},
+            {"sampler": "permute_and_flip", "direction": "minus"},
+        ),
+    ),
+    shifted_scores,
+    SAMPLERS,
+)

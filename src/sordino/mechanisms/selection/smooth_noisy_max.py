@@ -13,22 +13,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
 from sordino.core import CalibrationError, Guarantee, Loss, ParameterError
-from sordino.core.parameters import choice
 from sordino.mechanisms.noise.noise import padded, shortened
 from sordino.mechanisms.selection.certified_noise import certified_recipe
 from sordino.mechanisms.selection.concentrated import largest_root_rho
-from sordino.mechanisms.selection.mechanism import Selection
+from sordino.mechanisms.selection.mechanism import Mechanism, Selection
 from sordino.mechanisms.selection.noise_recipe import Recipe, checked_positive, unpadded
 from sordino.mechanisms.selection.noisy_max_law import noisy_max_law
 from sordino.mechanisms.selection.question import Question
 from sordino.mechanisms.selection.single_winner import single_winner, winner_and_margin
 from sordino.mechanisms.selection.stated_law import StatedLaw
+from sordino.mechanisms.selection.traits import MechanismTraits
 from sordino.sampling.race import race
 from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Polynomial, Shape, StudentT
 
@@ -106,7 +107,7 @@ def laplace_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     )
     beta = checked_positive(unpadded(math.log1p(epsilon / (2 * reach)) * _DOWN), epsilon)
     alpha = shortened(epsilon / 2 * _DOWN, beta)
-    return Recipe(Laplace(), beta, alpha, "smooth noisy max, Laplace noise")
+    return Recipe(Laplace(), beta, alpha, "smooth noisy max, Laplace noise", pure=False)
 
 
 def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -120,7 +121,7 @@ def lln_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     root_rho = largest_root_rho(epsilon / 2, delta)
     beta = checked_positive(unpadded(_LLN_SIGMA * root_rho * math.sqrt(2 / candidates) * _DOWN), epsilon)
     alpha = shortened(epsilon / 2 * math.exp(-1.5 * _LLN_SIGMA**2) * _DOWN, beta)
-    return Recipe(LaplaceLogNormal(_LLN_SIGMA), beta, alpha, "smooth noisy max, LLN noise")
+    return Recipe(LaplaceLogNormal(_LLN_SIGMA), beta, alpha, "smooth noisy max, LLN noise", pure=False)
 
 
 def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -135,32 +136,12 @@ def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     return Recipe(StudentT(nu), beta, shortened(checked_positive(alpha, epsilon) * _DOWN, beta), theorem)
 
 
-_RECIPES: dict[str, Callable[[float, float, int], Recipe]] = {
-    "polynomial": polynomial_recipe,
-    "laplace": laplace_recipe,
-    "lln": lln_recipe,
-    "student_t": student_recipe,
-}
-NOISES = (*_RECIPES, "certified", "winner")
+def _scaled(recipe_of: Callable[[float, float, int], Recipe]) -> Callable[[Question], Selection]:
+    """Noise of this recipe, scaled to the smooth bound."""
 
-
-@dataclass(frozen=True, slots=True)
-class SmoothNoisyMax:
-    """The registry's entry: picks a recipe by the noise asked for (polynomial unless said otherwise)."""
-
-    name: str = "smooth_noisy_max"
-
-    def prepare(self, question: Question) -> Selection:
-        """Scale the noise to the smooth bound; 0/1 utilities may ask for ``certified`` noise or the ``winner`` law."""
-        noise = choice("noise", question.noise or "polynomial", NOISES)
-        if question.sampler is not None:
-            raise ParameterError("smooth_noisy_max has a sampler of its own: leave sampler= out")
-        epsilon, candidates = float(question.epsilon), len(question.scores)
-        if noise == "winner":
-            return single_winner(question)
-        if noise == "certified":
-            return _certified(question)
-        recipe = _RECIPES[noise](epsilon, question.delta, candidates)
+    def selection(question: Question) -> NoisySelection:
+        epsilon = float(question.epsilon)
+        recipe = recipe_of(epsilon, question.delta, len(question.scores))
         bound = float(np.max(question.profile.smooth(recipe.beta)))
         # by public parameters, whatever the smooth bound
         if question.profile.bound / recipe.alpha > _LARGEST_SCALE:
@@ -170,9 +151,12 @@ class SmoothNoisyMax:
             )
         scale = Fraction(bound) / Fraction(recipe.alpha) * (1 if question.monotone else 2)
         scale = max(scale, _SMALLEST_SCALE)
-        delta = question.delta if noise in ("laplace", "lln") else 0.0
-        guarantee = Guarantee(Loss(epsilon=epsilon, delta=delta), question.distance, recipe.theorem)
-        return NoisySelection(recipe.shape, question.scores, scale, guarantee)
+        loss = Loss(epsilon=epsilon, delta=0.0 if recipe.pure else question.delta)
+        return NoisySelection(
+            recipe.shape, question.scores, scale, Guarantee(loss, question.distance, recipe.theorem)
+        )
+
+    return selection
 
 
 def _certified(question: Question) -> NoisySelection:
@@ -183,3 +167,37 @@ def _certified(question: Question) -> NoisySelection:
     scale = Fraction(math.exp(-min(recipe.beta * margin, _FARTHEST_MARGIN))) / Fraction(recipe.alpha)
     guarantee = Guarantee(Loss(epsilon=float(question.epsilon)), question.distance, recipe.theorem)
     return NoisySelection(recipe.shape, question.scores, scale, guarantee)
+
+
+# the noises, the default first
+_SELECTION_OF: dict[str, Callable[[Question], Selection]] = {
+    "polynomial": _scaled(polynomial_recipe),
+    "laplace": _scaled(laplace_recipe),
+    "lln": _scaled(lln_recipe),
+    "student_t": _scaled(student_recipe),
+    "certified": _certified,
+    "winner": single_winner,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothNoisyMax:
+    """The registry's entry: one law per noise; for 0/1 utilities also ``certified`` noise and the ``winner`` law."""
+
+    traits: ClassVar[MechanismTraits] = MechanismTraits(
+        "smooth_noisy_max",
+        "smooth noisy max",
+        reads="smooth",
+        monotone=True,
+        ranks=False,
+        options={"noise": tuple(_SELECTION_OF)},
+        winner={"noise": "winner"},
+        variants=tuple({"noise": name} for name in _SELECTION_OF),
+    )
+
+    def prepare(self, question: Question) -> Selection:
+        """Scale the noise asked for."""
+        return _SELECTION_OF[question.noise or next(iter(_SELECTION_OF))](question)
+
+
+MECHANISM: Mechanism = SmoothNoisyMax()

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sordino.core import ParameterError, Release, Secret
-from sordino.core.parameters import whole
+from sordino.core.parameters import choice, whole
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.selection.concentrated import largest_root_rho
-from sordino.mechanisms.selection.mechanism import ScoreSelection, chosen
-from sordino.mechanisms.selection.options import Options, checked_options
-from sordino.mechanisms.selection.question import question
-from sordino.mechanisms.selection.registry import MECHANISMS
+from sordino.mechanisms.selection.mechanism import ScoreSelection
+from sordino.mechanisms.selection.options import SelectionOptions, check_options
+from sordino.mechanisms.selection.question import pose_question
+from sordino.mechanisms.selection.registry import AUTO, MECHANISMS, mechanism_names, prepare
 from sordino.mechanisms.selection.scores import GridScores
-from sordino.mechanisms.selection.select import DEFAULT_MECHANISM
+from sordino.mechanisms.selection.select import MechanismChoice
 from sordino.sampling.source import is_private
 
 
@@ -27,10 +27,10 @@ def top_k(
     scores: ArrayLike,
     k: int,
     *,
-    mechanism: str = DEFAULT_MECHANISM,
+    mechanism: MechanismChoice = "auto",
     ledger: LedgerSource | None = None,
     account: AccountName | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[SelectionOptions],
 ) -> Release:
     """Release k different candidates, best first.
 
@@ -40,18 +40,26 @@ def top_k(
     **Requires**: a mechanism whose scores have a known sensitivity (all but smooth noisy max).
     **Source**: LD Alg. 3; Durfee and Rogers 2019; Bun and Steinke 2016.
     **Numerics**: dampening is computed once; the draws are exact.
+
+    >>> import sordino as sd
+    >>> release = sd.top_k([40, 31, 22, 3], 2, profile=1, epsilon=20.0, monotone=True)
+    >>> len(release.value), release.mechanism
+    (2, 'permute_and_flip')
     """
-    entry = chosen(mechanism, MECHANISMS)
-    checked_options(options)
-    asked = question(scores, **options)
+    choice("mechanism", mechanism, (AUTO, *MECHANISMS))
+    check_options(options)
+    asked = pose_question(scores, **options)
     k = whole("k", k, least=1)
     if k > len(asked.scores):
         raise ParameterError(f"k must be at most the number of candidates ({len(asked.scores)}), got {k}")
-    selection = entry.prepare(asked)
+    name, selection = prepare(mechanism, asked, several=True)
     if not isinstance(selection, ScoreSelection):
-        raise ParameterError(f"top_k works with mechanisms that score candidates, not with {mechanism}")
+        accepted = ", ".join(mechanism_names(lambda traits: traits.ranks))
+        raise ParameterError(
+            f"top_k works with mechanisms that score candidates ({accepted}), not with {name}"
+        )
     share, composition, delta = _share(asked.epsilon, asked.delta, k, selection)
-    rate = selection.scores.rate(share, monotone=asked.monotone)
+    rate = selection.scores.rate(share, monotone=asked.monotone and MECHANISMS[name].traits.monotone)
     remaining = np.arange(len(asked.scores))
     values = selection.scores.values
     picked = []
@@ -64,7 +72,7 @@ def top_k(
     truth = np.argsort(-asked.scores, kind="stable")[:k]
     overlap = len(set(picked) & set(truth.tolist())) / k
     details = Secret({"exact": truth.tolist(), "overlap": overlap})
-    release = Release(picked, guarantee, mechanism, private=is_private(), details=details)
+    release = Release(picked, guarantee, name, private=is_private(), details=details)
     return pay_for(release, ledger, account)
 
 
