@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sordino.core.parameters import choice
 from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from sordino.mechanisms.selection.registry import MECHANISMS
+from sordino.mechanisms.selection.registry import MECHANISMS, mechanism_names
 from sordino.mechanisms.selection.select import select, selection_law
 from sordino.sampling.geometric import geometric
 from sordino.sampling.source import random_below
@@ -18,7 +18,8 @@ from sordino.sensitivity import Profile
 
 Counts = NDArray[np.int64]
 
-MAJORITY_MECHANISMS = tuple(MECHANISMS)
+# all but those that sum a profile: of one that all labels share, that changes nothing
+MAJORITY_MECHANISMS = mechanism_names(lambda traits: traits.reads != "sum")
 
 
 def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = PermuteAndFlip.name) -> Counts:
