@@ -26,7 +26,15 @@ Sample = Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Distinguisher:
-    """An event over outcomes: a view of them as labels, and the labels that belong to the event."""
+    """An event over outcomes: a view of them as labels, and the labels that belong to the event.
+
+    >>> import random
+    >>> import sordino as sd
+    >>> bounded = lambda count: count + random.choice([-1, 0, 1])  # no ε at all
+    >>> found = sd.audit.attack(bounded, 5, 6, runs=2000, epsilon=1.0)
+    >>> found.event(4) or found.event(7)
+    True
+    """
 
     text: str
     _view: Callable[[Sample], Labels] = field(repr=False)
@@ -47,6 +55,13 @@ class Attack:
 
     The probability, over the runs, that the bound exceeds the true ε at this δ is at most 1 − ``confidence``.
     ``holds`` says whether the claim survived (None when nothing was claimed); surviving is no proof.
+
+    >>> import random
+    >>> import sordino as sd
+    >>> bounded = lambda count: count + random.choice([-1, 0, 1])  # no ε at all
+    >>> found = sd.audit.attack(bounded, 5, 6, runs=2000, epsilon=1.0)
+    >>> found.runs, found.favours in ("x", "y")
+    (2000, True)
     """
 
     epsilon_lower_bound: float
@@ -98,6 +113,13 @@ def attack(
     Guarantee: the bound exceeds the true ε with probability at most 1 − ``confidence``: Clopper-Pearson bounds
     on fresh runs, divided over two directions and two binomials each.
     Requires: independent runs.
+
+    >>> import random
+    >>> import sordino as sd
+    >>> bounded = lambda count: count + random.choice([-1, 0, 1])  # no ε at all
+    >>> found = sd.audit.attack(bounded, 5, 6, runs=2000, epsilon=1.0)
+    >>> found.holds, found.epsilon_lower_bound > 1
+    (False, True)
     """
     runs = parameters.whole("runs", runs, least=8)
     delta = parameters.probability("delta", delta, zero=True)

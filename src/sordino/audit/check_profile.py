@@ -19,7 +19,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class BoundWitness:
-    """Where a bound falls short most: what the definition asks for and what the bound gives."""
+    """Where a bound falls short most: what the definition asks for and what the bound gives.
+
+    >>> import sordino as sd
+    >>> universe = [(a, b) for a in range(4) for b in range(4)]
+    >>> replaced = lambda x: [y for y in universe if (x[0] == y[0]) != (x[1] == y[1])]
+    >>> check = sd.audit.check_profile(lambda x: [2.0, 2.0], universe, replaced, max, horizon=1)
+    >>> check.witness.given, check.witness.required
+    (2.0, 3.0)
+    """
 
     condition: str
     database: Any
@@ -39,7 +47,15 @@ class BoundWitness:
 
 @dataclass(frozen=True, slots=True)
 class ProfileCheck:
-    """What a brute-force check of a bound found: the worst excess is required minus given, over all cases."""
+    """What a brute-force check of a bound found: the worst excess is required minus given, over all cases.
+
+    >>> import sordino as sd
+    >>> universe = [(a, b) for a in range(4) for b in range(4)]
+    >>> replaced = lambda x: [y for y in universe if (x[0] == y[0]) != (x[1] == y[1])]
+    >>> check = sd.audit.check_profile(lambda x: [2.0, 2.0], universe, replaced, max, horizon=1)
+    >>> check.holds, check.worst_excess
+    (False, 1.0)
+    """
 
     holds: bool
     worst_excess: float
@@ -120,6 +136,13 @@ def check_profile(
     Guarantee: if it holds, δ(x, 0, r) ≥ LS(x, 0, r), and δ(x, t+1, r) ≥ δ(y, t, r) for all neighbours x, y and
     t < horizon, up to ``tolerance``.
     Source: local dampening, admissibility with the neighbour y on the right (the print has x on both sides).
+
+    >>> import sordino as sd
+    >>> universe = [(a, b) for a in range(4) for b in range(4)]
+    >>> replaced = lambda x: [y for y in universe if (x[0] == y[0]) != (x[1] == y[1])]
+    >>> flat = lambda x: [3.0, 3.0]  # the maximum of two values in 0 … 3 moves by at most 3
+    >>> sd.audit.check_profile(flat, universe, replaced, max, horizon=1).holds
+    True
     """
     horizon = parameters.whole("horizon", horizon, least=0)
     tolerance = parameters.non_negative("tolerance", tolerance)
@@ -161,6 +184,12 @@ def check_smooth(
     Guarantee: if it holds, S(x) ≥ |f(x) − f(y)| and e^β S(x) ≥ S(y) for all neighbours, up to ``tolerance``
     (in the second case as a share of S(y), because β is a rate).
     Source: Nissim, Raskhodnikova, Smith 2007, Definition 2.2.
+
+    >>> import sordino as sd
+    >>> universe = [(a, b) for a in range(4) for b in range(4)]
+    >>> replaced = lambda x: [y for y in universe if (x[0] == y[0]) != (x[1] == y[1])]
+    >>> sd.audit.check_smooth(lambda x: 3.0, universe, replaced, max, beta=0.1).holds
+    True
     """
     beta = parameters.non_negative("beta", beta)
     tolerance = parameters.non_negative("tolerance", tolerance)

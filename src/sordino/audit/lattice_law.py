@@ -20,6 +20,11 @@ class LatticeLaw(Protocol):
 
     A law may have an attribute ``log_error``: every stated ln P is within log_error·(1 + |ln P|) of the true one, as
     floating-point numbers are (0 if it has none). `prove` takes the worse end for every outcome.
+
+    >>> import sordino as sd
+    >>> law = lambda count: sd.noise_law(count, 1, epsilon=1.0, noise="laplace", step=1)
+    >>> sd.audit.prove(law, [0, 1, 2], lambda n: {n - 1, n + 1} & {0, 1, 2}, epsilon=1.0).holds
+    True
     """
 
     @property

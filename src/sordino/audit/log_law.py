@@ -20,6 +20,12 @@ class LogLaw:
     probability; an outcome with ln P = −∞ and a finite error is impossible.
     ``outcomes`` names what is released at each position; without it position i stands for the number i itself,
     the same for every database (see `prove`).
+
+    >>> import numpy as np
+    >>> import sordino as sd
+    >>> law = lambda bit: sd.audit.LogLaw(np.log([0.75, 0.25] if bit else [0.25, 0.75]), outcomes=["yes", "no"])
+    >>> sd.audit.prove(law, [0, 1], lambda bit: [1 - bit], epsilon=1.1).holds
+    True
     """
 
     __slots__ = ("error", "log_probabilities", "outcomes")

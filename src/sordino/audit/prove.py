@@ -23,6 +23,12 @@ class Witness:
 
     ``outcome`` is one outcome for a pure claim and the set of outcomes that decides for an approximate one (on a
     lattice: intervals of values); ``left_probability`` and ``right_probability`` are its masses.
+
+    >>> import sordino as sd
+    >>> keep = {0: {0: 0.75, 1: 0.25}, 1: {0: 0.25, 1: 0.75}}
+    >>> proof = sd.audit.prove(keep.get, [0, 1], lambda bit: [1 - bit], epsilon=1.5)
+    >>> proof.witness.left_probability, proof.witness.right_probability
+    (0.75, 0.25)
     """
 
     left: Any
@@ -57,6 +63,12 @@ class Proof:
     ``tolerance`` in δ, for rounding that the laws do not state. ``outcomes`` says what the proof tells apart, and
     ``unseen`` how much mass a law has, at most, outside all that was looked at (lattice laws only): there the proof
     rests on the bounds that the laws state of their own tails.
+
+    >>> import sordino as sd
+    >>> keep = {0: {0: 0.75, 1: 0.25}, 1: {0: 0.25, 1: 0.75}}
+    >>> proof = sd.audit.prove(keep.get, [0, 1], lambda bit: [1 - bit], epsilon=1.5)
+    >>> proof.holds, proof.pairs, round(proof.slack, 4)
+    (True, 2, 0.4014)
     """
 
     holds: bool
@@ -148,6 +160,12 @@ def prove(
     ``tolerance``, so a claim whose δ is below that needs a smaller tolerance to be proved in full.
     Requires: a symmetric relation with at least one pair, laws of one kind with mass 1; otherwise `ProofError`.
     Source: Dwork, McSherry, Nissim, Smith 2006 (pure); the hockey-stick form of (ε, δ) as in Barthe and Olmedo 2013.
+
+    >>> import sordino as sd
+    >>> keep = {0: {0: 0.75, 1: 0.25}, 1: {0: 0.25, 1: 0.75}}  # randomised response with odds of 3 to 1
+    >>> proof = sd.audit.prove(keep.get, [0, 1], lambda bit: [1 - bit], epsilon=1.0)
+    >>> proof.holds, round(proof.worst_epsilon, 4)
+    (False, 1.0986)
     """
     epsilon = parameters.non_negative("epsilon", epsilon)
     delta = parameters.probability("delta", delta, zero=True)

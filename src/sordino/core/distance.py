@@ -23,6 +23,10 @@ class Distance:
     ``unit`` is what changes (row, record, edge, user, cell), ``change`` how it changes, and ``weights`` how many
     units of distance one change costs in a named part of the data (1 where nothing is said). A change of weight
     G costs G times the loss of the guarantee.
+
+    >>> import sordino as sd
+    >>> print(sd.Distance("user", "add_remove"))
+    one user added or removed
     """
 
     unit: str
@@ -56,15 +60,30 @@ def checked_distance(value: Any) -> Distance:
 
 
 def add_remove_row() -> Distance:
-    """Neighbours differ by one row added or removed; the number of rows is private."""
+    """Neighbours differ by one row added or removed; the number of rows is private.
+
+    >>> import sordino as sd
+    >>> print(sd.add_remove_row())
+    one row added or removed
+    """
     return Distance("row", "add_remove")
 
 
 def replace_row() -> Distance:
-    """Neighbours differ in one row's content; the number of rows is public."""
+    """Neighbours differ in one row's content; the number of rows is public.
+
+    >>> import sordino as sd
+    >>> print(sd.replace_row())
+    one row replaced by another
+    """
     return Distance("row", "replace")
 
 
 def flip_edge() -> Distance:
-    """Neighbours differ by one edge between existing nodes; the node set is public."""
+    """Neighbours differ by one edge between existing nodes; the node set is public.
+
+    >>> import sordino as sd
+    >>> print(sd.flip_edge())
+    one edge added or removed between existing nodes
+    """
     return Distance("edge", "flip")

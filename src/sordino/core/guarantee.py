@@ -15,6 +15,7 @@ class Guarantee:
 
     ``theorem`` is for people: nothing is ever decided by it.
 
+    >>> from sordino import Distance, Guarantee, Loss
     >>> print(Guarantee(Loss(epsilon=1.0), Distance("user", "add_remove"), "Laplace mechanism"))
     ε = 1 for one user added or removed [Laplace mechanism]
     """

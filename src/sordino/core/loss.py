@@ -24,6 +24,7 @@ class Loss:
     ``private`` is False where something was drawn inside ``sordino.testing.seeded``: the loss is then what the same
     draws would cost with fresh randomness, and everything that shows it says so.
 
+    >>> from sordino import Loss
     >>> print(Loss(epsilon=0.5, delta=1e-6))
     ε = 0.5, δ = 1e-06
     """

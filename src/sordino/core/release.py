@@ -22,6 +22,13 @@ class Release:
     ``errors`` is the same for every column of a table that holds noise (None where no radius is known).
     ``details`` is the owner's: what depends on the data and was not paid for. ``private`` is False only for values
     drawn inside ``sordino.testing.seeded``, and then the guarantee says so too.
+
+    >>> import sordino as sd
+    >>> release = sd.add_noise(41, 1, epsilon=0.5, noise="discrete_laplace", step=1)
+    >>> print(release.guarantee.loss, release.mechanism, release.details)
+    ε = 0.5 discrete_laplace noise <secret>
+    >>> release.details.reveal()["exact"]
+    41.0
     """
 
     value: Any

@@ -18,6 +18,11 @@ class Secret(str, Generic[Content]):
     It *is* the text ``<secret>``, so that printing, formatting, logging and JSON show that text without any
     special handling, and a copy (pickle, deepcopy, ``dataclasses.asdict``) carries the text alone.
     Only `reveal` on the original opens it.
+
+    >>> import sordino as sd
+    >>> secret = sd.Secret({"exact": 41})
+    >>> print(secret, secret.reveal())
+    <secret> {'exact': 41}
     """
 
     __slots__ = ("_content",)

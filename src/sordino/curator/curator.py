@@ -23,7 +23,18 @@ OWNER = "owner"
 
 
 class Curator:
-    """Data, policy and ledger in one hand: the owner's. Analysts get sessions."""
+    """Data, policy and ledger in one hand: the owner's. Analysts get sessions.
+
+    >>> import pyarrow as pa
+    >>> import sordino as sd
+    >>> policy = {"version": 1, "dataset": "shop", "protects": "row", "tables": {"orders": {}}}
+    >>> policy["budgets"] = {"ann": {"epsilon": 2}}
+    >>> tables = {"orders": pa.table({"id": range(500)})}
+    >>> with sd.connect(tables, policy=policy) as curator:
+    ...     facts = curator.explain("SELECT COUNT(*) FROM orders", epsilon=0.5)
+    >>> print(facts, facts.reveal()["numbers"][0]["exact"])
+    <secret> 500.0
+    """
 
     def __init__(
         self, engine: Engine, policy: Policy, ledger: Ledger | str | os.PathLike[str] | None, *, owned: bool
@@ -124,6 +135,16 @@ def connect(
     process and are enforced all the same.
 
     Reads no rows and writes nothing.
+
+    >>> import pyarrow as pa
+    >>> import sordino as sd
+    >>> policy = {"version": 1, "dataset": "shop", "protects": "row", "tables": {"orders": {}}}
+    >>> policy["budgets"] = {"ann": {"epsilon": 2}}
+    >>> tables = {"orders": pa.table({"id": range(500)})}
+    >>> with sd.connect(tables, policy=policy) as curator:
+    ...     release = curator.session("ann").query("SELECT COUNT(*) FROM orders", epsilon=0.5)
+    >>> print(release.guarantee.loss, "within", release.error)
+    ε = 0.5 within 6.0
     """
     from sordino.curator.target import open_target
 

@@ -24,6 +24,17 @@ class Session:
     **Order of one question**: that of `sordino.curator.answer`, whatever is asked.
     **Not covered**: how long an answer takes depends on the rows. A session in the same process as the data can be
     taken apart by its holder: hand out answers, not sessions, to people who are not trusted with the process.
+
+    >>> import pyarrow as pa
+    >>> import sordino as sd
+    >>> policy = {"version": 1, "dataset": "shop", "protects": "row", "tables": {"orders": {}}}
+    >>> policy["budgets"] = {"ann": {"epsilon": 2}}
+    >>> tables = {"orders": pa.table({"id": range(500)})}
+    >>> with sd.connect(tables, policy=policy) as curator:
+    ...     ann = curator.session("ann")
+    ...     release = ann.query("SELECT COUNT(*) FROM orders", epsilon=0.5)
+    ...     print(ann.budget())
+    epsilon 1.5 left of epsilon 2
     """
 
     __slots__ = ("_analyst", "_data")

@@ -14,6 +14,14 @@ class Account:
     """A limit and what was spent of it; ``analyst`` None is the cap of the data set over all analysts.
 
     ``suspended``: a question failed after it was paid for, and the owner has not resumed the account since.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import Ledger, Limit
+    >>> guarantee = sd.Guarantee(sd.Loss(epsilon=0.5), sd.add_remove_row(), "Laplace mechanism")
+    >>> ledger = Ledger.in_memory()
+    >>> account = ledger.grant("shop", "ann", Limit.of(epsilon=2), distance=guarantee.distance)
+    >>> print(account, account.suspended)
+    epsilon 2 left of epsilon 2 False
     """
 
     dataset: str

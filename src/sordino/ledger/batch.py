@@ -28,6 +28,12 @@ class LaplaceNoise:
     """Laplace noise of a public scale on a number of *global* sensitivity ``sensitivity``, perhaps rounded afterwards.
 
     Noise that follows a smooth bound is not of this kind (its scale moves too): give its Guarantee.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import LaplaceNoise, batch_guarantee
+    >>> one = LaplaceNoise(sd.add_remove_row(), scale=2.0)
+    >>> round(batch_guarantee([one], 1e-9).epsilon, 3)
+    0.5
     """
 
     distance: Distance
@@ -44,7 +50,14 @@ class LaplaceNoise:
 
 @dataclass(frozen=True, slots=True)
 class GaussianNoise:
-    """Gaussian noise of a public deviation on an answer of *global* L2 ``sensitivity``, perhaps rounded afterwards."""
+    """Gaussian noise of a public deviation on an answer of *global* L2 ``sensitivity``, perhaps rounded afterwards.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import GaussianNoise, batch_guarantee
+    >>> one = GaussianNoise(sd.add_remove_row(), standard_deviation=5.0)
+    >>> batch_guarantee([one] * 4, 1e-6).epsilon < 4 * batch_guarantee([one], 1e-6).epsilon
+    True
+    """
 
     distance: Distance
     standard_deviation: float
@@ -68,6 +81,12 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     **Source**: Koskela, Jälkö and Honkela 2020; Kairouz, Oh and Viswanath 2015; computed by dp-accounting.
     **Numerics**: pessimistic grids of 2⁻¹³; the error of the convolutions is taken from ``delta``, and the result
     rounded up. Never more than the plain sums where those fit ``delta``.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import LaplaceNoise, batch_guarantee
+    >>> parts = [LaplaceNoise(sd.add_remove_row(), scale=10.0)] * 100
+    >>> batch_guarantee(parts, 1e-6).epsilon < 100 * 0.1
+    True
     """
     probability("delta", delta)
     if not parts:

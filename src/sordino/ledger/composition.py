@@ -25,7 +25,13 @@ _GRID = 10**100  # finer than any decimal that is written; keeps sums of odd fra
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Loss in a measure (ε or ρ) and the δ beside it, both exact."""
+    """Loss in a measure (ε or ρ) and the δ beside it, both exact.
+
+    >>> from fractions import Fraction
+    >>> from sordino.ledger import Amount
+    >>> Amount(Fraction("0.1")) + Amount(Fraction("0.2")) == Amount(Fraction("0.3"))
+    True
+    """
 
     loss: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)

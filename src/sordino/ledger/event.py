@@ -27,6 +27,14 @@ class Event:
     that names the analyst no more or, with ``scope`` "revoked", the owner's act. On a ``suspend`` the ``scope`` says
     how a question ended without a release: "failure", "crash", or "withheld" because the account was suspended
     meanwhile. A ``declare`` (by a policy) or ``redeclare`` (by hand) has the tables in its ``parameters``.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import Ledger, Limit
+    >>> guarantee = sd.Guarantee(sd.Loss(epsilon=0.5), sd.add_remove_row(), "Laplace mechanism")
+    >>> ledger = Ledger.in_memory()
+    >>> account = ledger.grant("shop", "ann", Limit.of(epsilon=2), distance=guarantee.distance)
+    >>> [event.kind for event in ledger.history("shop")]
+    ['grant']
     """
 
     number: int
@@ -65,6 +73,10 @@ def question_key(question: str, *, version: str | None = None, **parameters: Any
 
     Numbers count as the decimals that they are written as, so 1 and 1.0 are the same. ``version`` is a public tag of
     the data (a load date, say): another version is another question.
+
+    >>> from sordino.ledger import question_key
+    >>> question_key("median", epsilon=1, step=5) == question_key("median", step=5, epsilon=1.0)
+    True
     """
     content: dict[str, Any] = {"question": question, "parameters": _canonical(parameters)}
     if version is not None:

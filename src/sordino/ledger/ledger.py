@@ -65,6 +65,15 @@ class Ledger:
 
     Stored releases belong to the analyst who paid: another analyst who asks the same pays too. Else the second
     account would not bound what its analyst knows.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import Ledger, Limit
+    >>> guarantee = sd.Guarantee(sd.Loss(epsilon=0.5), sd.add_remove_row(), "Laplace mechanism")
+    >>> ledger = Ledger.in_memory()
+    >>> account = ledger.grant("shop", "ann", Limit.of(epsilon=2), distance=guarantee.distance)
+    >>> paid = ledger.spend("shop", "ann", guarantee, "how many?", lambda: {"value": 41}, mechanism="laplace")
+    >>> print(paid.content, ledger.account("shop", "ann"))
+    {'value': 41} epsilon 1.5 left of epsilon 2
     """
 
     def __init__(self, store: Store) -> None:

@@ -15,7 +15,12 @@ from sordino.ledger.composition import COST, Amount, budget_on_grid
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A budget: (ε, δ), or zCDP ρ (and δ for what is only approximately zCDP) stated at a public δ."""
+    """A budget: (ε, δ), or zCDP ρ (and δ for what is only approximately zCDP) stated at a public δ.
+
+    >>> from sordino.ledger import Limit
+    >>> print(Limit.of(epsilon=1, delta=1e-6))
+    epsilon 1, delta 0.000001
+    """
 
     measure: str
     amount: Amount

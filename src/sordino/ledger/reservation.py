@@ -26,7 +26,17 @@ class NothingReleased(SordinoError):  # noqa: N818 - it reports what did not hap
 
 @dataclass(frozen=True, slots=True)
 class StoredRelease:
-    """A release as the ledger holds it: ``content`` is plain data; ``reused`` if it was answered at no cost."""
+    """A release as the ledger holds it: ``content`` is plain data; ``reused`` if it was answered at no cost.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import Ledger, Limit
+    >>> guarantee = sd.Guarantee(sd.Loss(epsilon=0.5), sd.add_remove_row(), "Laplace mechanism")
+    >>> ledger = Ledger.in_memory()
+    >>> account = ledger.grant("shop", "ann", Limit.of(epsilon=2), distance=guarantee.distance)
+    >>> paid = ledger.spend("shop", "ann", guarantee, "how many?", lambda: {"value": 41}, mechanism="laplace")
+    >>> ledger.stored("shop", "ann", "how many?").content
+    {'value': 41}
+    """
 
     content: dict[str, Any]
     number: int
@@ -42,6 +52,16 @@ class Reservation:
 
     As a context manager it gives the budget back only if the block raises `NothingReleased`. A block that ends in any
     other way without a commit or a refund suspends the account (`suspension.py`), and so does a process that ends.
+
+    >>> import sordino as sd
+    >>> from sordino.ledger import Ledger, Limit
+    >>> guarantee = sd.Guarantee(sd.Loss(epsilon=0.5), sd.add_remove_row(), "Laplace mechanism")
+    >>> ledger = Ledger.in_memory()
+    >>> account = ledger.grant("shop", "ann", Limit.of(epsilon=2), distance=guarantee.distance)
+    >>> with ledger.reserve("shop", "ann", guarantee, question="how many?") as reservation:
+    ...     stored = reservation.commit({"value": 41})
+    >>> stored.content
+    {'value': 41}
     """
 
     ledger: Ledger

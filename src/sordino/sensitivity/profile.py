@@ -49,6 +49,13 @@ class Profile:
     **Requires** (the caller's claim, checked by ``sordino.audit.check_profile`` on small universes): admissibility,
     that is δ(x, 0) ≥ the local sensitivity at x and δ(x, t+1) ≥ δ(y, t) for all neighbours x, y.
     **Source**: LD Def. 6 with the neighbour's database on the right, where the print repeats x.
+
+    >>> import sordino as sd
+    >>> profile = sd.Profile.from_table([3, 5], bound=40)
+    >>> profile.at(0), profile.at(1), profile.at(2)
+    (3.0, 5.0, 40.0)
+    >>> round(profile.smooth(0.5), 3)
+    14.715
     """
 
     rows: int

@@ -21,6 +21,11 @@ class SmoothBound:
     **Requires**: S_β(x) ≥ the sensitivity at x, and S_β(x) ≤ e^β S_β(y) for all neighbours x, y.
     **Numerics**: the value may be off by a relative 2⁻⁴⁰, which calibration pays for as a little more β.
     The value is confidential; ``beta_min``, ``distance`` and ``kind`` are public.
+
+    >>> import sordino as sd
+    >>> median = sd.stats.order_statistic_bound([1.0, 2.0, 2.5, 3.0, 9.0], k=3, width=10.0)
+    >>> median.at(1.0) < median.at(0.1) <= 10.0
+    True
     """
 
     function: Callable[[float], float] = field(repr=False)

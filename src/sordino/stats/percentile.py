@@ -72,7 +72,7 @@ def percentile_question(
     >>> import sordino as sd
     >>> scores, profile = sd.percentile_question([1, 2, 4, 8], 50, bounds=(0, 10))
     >>> scores.tolist(), profile
-    ([-3.0, -2.0, 0.0, -4.0], Profile(candidates=4, rows=4, steps=None, bound=10))
+    ([-3.0, -2.0, -0.0, -4.0], Profile(candidates=4, rows=4, steps=None, bound=10))
     """
     low, high = checked_bounds(bounds)
     if not _WIDTHS[0] <= high - low <= _WIDTHS[1]:

@@ -58,6 +58,10 @@ def check_backend(engine_factory: EngineFactory, *, write: Callable[[], None] | 
     ``engine_factory(tables)`` loads the Arrow tables into the backend under their names and gives an engine over them.
     ``write()``, called while a snapshot is open, must commit one further row (any values) to the table ``readings``
     from elsewhere: the open snapshot must not see it, the next one must. Leave it out where the backend cannot isolate.
+
+    >>> from sordino.engines import connect
+    >>> from sordino.testing import check_backend
+    >>> check_backend(connect)  # silence: DuckDB over frames passes
     """
     with engine_factory({"readings": _READINGS}) as engine:
         _check_catalogue(engine)

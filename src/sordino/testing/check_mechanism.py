@@ -29,6 +29,12 @@ def check_mechanism(
     """Prove a mechanism over a whole universe; raise `ProofError` with the worst pair if it does not hold.
 
     ``question_of(x)`` gives the scores and the profile (or global sensitivity) of a database.
+
+    >>> from sordino.testing import check_mechanism
+    >>> universe = [(a, b) for a in range(3) for b in range(3)]
+    >>> near = lambda x: [y for y in universe if abs(x[0] - y[0]) + abs(x[1] - y[1]) == 1]
+    >>> check_mechanism("permute_and_flip", universe, near, lambda x: (x, 1), epsilon=0.5).holds
+    True
     """
     proof = prove_mechanism(
         mechanism, universe, neighbours, question_of, epsilon=epsilon, delta=delta, spent=epsilon, **options
@@ -49,7 +55,14 @@ def prove_mechanism(
     delta: float = 0.0,
     **options: Any,
 ) -> Proof:
-    """The proof, or refutation, of a mechanism that claims ``epsilon`` and spends ``spent``: a mutant if more."""
+    """The proof, or refutation, of a mechanism that claims ``epsilon`` and spends ``spent``: a mutant if more.
+
+    >>> from sordino.testing import prove_mechanism
+    >>> universe = [(a, b) for a in range(3) for b in range(3)]
+    >>> near = lambda x: [y for y in universe if abs(x[0] - y[0]) + abs(x[1] - y[1]) == 1]
+    >>> prove_mechanism("exponential", universe, near, lambda x: (x, 1), epsilon=0.5, spent=2.0).holds
+    False
+    """
 
     def law(database: Database) -> LogLaw:
         scores, profile = question_of(database)

@@ -130,7 +130,13 @@ def noise_law(
     beta: float | None = None,
     distance: Distance | None = None,
 ) -> RoundedLaw | IntegerLaw:
-    """The exact law of what `add_noise` with the same arguments releases, over multiples of ``step``."""
+    """The exact law of what `add_noise` with the same arguments releases, over multiples of ``step``.
+
+    >>> import sordino as sd
+    >>> law = sd.noise_law(10, 1, epsilon=1.0, noise="discrete_laplace", step=1)
+    >>> round(float(law.log_mass(10) - law.log_mass(11)), 6)
+    1.0
+    """
     return _plan(value, bound, epsilon, delta, noise, step, calibration, beta, distance).law
 
 
@@ -148,6 +154,10 @@ def noise_radius(
 
     β = 0 means a constant bound. A pure function of its arguments; for a smooth bound the result is as
     confidential as ``sensitivity`` is.
+
+    >>> import sordino as sd
+    >>> round(sd.noise_radius(1, epsilon=0.1, noise="laplace"), 2)
+    29.96
     """
     sensitivity = positive("sensitivity", sensitivity)
     epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)

@@ -66,6 +66,11 @@ def add_ladder_noise(
     is rounded up to a rational, so that both conditions hold exactly; from a public horizon on δ is taken as its
     bound, which is admissible too. Draws are exact in law. Rounding cells to multiples of ``step`` is
     post-processing.
+
+    >>> import sordino as sd
+    >>> profile = sd.Profile.from_table([2, 3, 5], bound=100)
+    >>> print(sd.add_ladder_noise(321, profile, epsilon=1.0).guarantee.loss)
+    ε = 1
     """
     profile = _as_profile(profile)
     where = profile.measured_in(distance)
@@ -93,7 +98,14 @@ def ladder_law(
     beta: float | None = None,
     step: int = 1,
 ) -> LadderLaw:
-    """The exact law of what `add_ladder_noise` with the same arguments releases, over multiples of ``step``."""
+    """The exact law of what `add_ladder_noise` with the same arguments releases, over multiples of ``step``.
+
+    >>> import sordino as sd
+    >>> profile = sd.Profile.from_table([2, 3, 5], bound=100)
+    >>> law = sd.ladder_law(321, profile, epsilon=1.0)
+    >>> law.expected_error() < sd.ladder_law(321, 100, epsilon=1.0).expected_error()
+    True
+    """
     epsilon = positive("epsilon", epsilon)
     ladder = LADDERS[choice("variant", variant, tuple(LADDERS))]
     step = whole("step", step, least=1)

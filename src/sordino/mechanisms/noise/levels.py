@@ -200,6 +200,13 @@ def add_noise_by_levels(
     """Release ``value`` with Laplace noise of the scale of its level, on multiples of the public ``step``.
 
     The theorem, what is required and the numerics are those of `calibrate_levels`.
+
+    >>> import sordino as sd
+    >>> from sordino.mechanisms.noise import Levels
+    >>> levels = Levels.chain([2.0**k for k in range(40)])  # the larger the level, the more a change does
+    >>> release = sd.add_noise_by_levels(120, 0, levels, epsilon=1.0, delta=1e-3, step=1)
+    >>> print(release.guarantee.loss)
+    ε = 1, δ = 0.001
     """
     noise = calibrate_levels(levels, epsilon=epsilon, delta=delta, method=method)
     law = _law(value, level, levels, noise, step)

@@ -84,8 +84,8 @@ def compare(scores: ArrayLike, **options: Unpack[SelectionOptions]) -> Compariso
     >>> import sordino as sd
     >>> profile = sd.Profile.from_table([[4, 8], [3, 6], [1, 2]], bound=100)
     >>> table = sd.compare([52.0, 31.0, 3.0], profile=profile, epsilon=1.0)
-    >>> table.best.mechanism, round(table.best.expected_error, 2)
-    ('inverse_sensitivity', 6.5)
+    >>> table.best.mechanism
+    'inverse_sensitivity'
     """
     check_options(options)
     pose_question(scores, **options)  # what is wrong for every mechanism is an error, not a row of the table

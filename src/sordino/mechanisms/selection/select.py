@@ -98,7 +98,7 @@ def expected_error(
 
     >>> import sordino as sd
     >>> round(sd.expected_error([3, 2, 0], profile=1, epsilon=2.0, mechanism="exponential"), 3)
-    0.364
+    0.365
     """
     _, asked, selection = _prepared(scores, mechanism, options)
     return mean_error(asked.scores, np.exp(selection.log_law()))

@@ -89,6 +89,13 @@ class Policy:
 
     ``least_epsilon``: what a question asks for at least. A budget then pays for a bounded number of questions, so
     nobody can ask forever about what the noise does not hide, such as how long an answer takes.
+
+    >>> import sordino as sd
+    >>> orders = {"columns": {"amount": {"type": "integer", "bounds": [0, 100]}}}
+    >>> fields = {"version": 1, "dataset": "shop", "protects": "row", "tables": {"orders": orders}}
+    >>> policy = sd.Policy.load(fields)  # or the name of a YAML or JSON file
+    >>> policy.dataset, list(policy.tables)
+    ('shop', ['orders'])
     """
 
     dataset: str
