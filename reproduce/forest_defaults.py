@@ -30,8 +30,8 @@ REPETITIONS = {"Adult": 4, "NLTCS": 4, "digits": 2, "breast cancer": 4, "wine": 
 def depth(name: str, epsilon: float, rows_per_leaf: float) -> int:
     task = tree_data.task(name)
     with patch.object(forest_depth, "_ROWS_PER_LEAF", rows_per_leaf):
-        afforded = forest_depth.affordable_depth(task.max_rows, TREES, epsilon)
-    return min(MOST_LEVELS, forest_depth.fletcher_islam_depth(task.schema), afforded)
+        afforded = forest_depth.find_affordable_depth(task.max_rows, TREES, epsilon)
+    return min(MOST_LEVELS, forest_depth.find_fletcher_islam_depth(task.schema), afforded)
 
 
 def accuracies(job: tuple[str, int]) -> dict[tuple[int, float, float], float]:

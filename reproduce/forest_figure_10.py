@@ -22,7 +22,7 @@ from forest_runs import Grown, Wholes
 from matplotlib.figure import Figure
 from tree_runs import measured
 
-from sordino.learn.forest_depth import affordable_depth, fletcher_islam_depth
+from sordino.learn.forest_depth import find_affordable_depth, find_fletcher_islam_depth
 from sordino.testing import seeded
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0)
@@ -81,7 +81,7 @@ def accuracies(job: tuple[str, int]) -> dict[tuple[str, float], float]:
             found |= {
                 (method, epsilon): value for method, value in _methods(deep, epsilon, generator).items()
             }
-            own = min(depth(name), affordable_depth(task.max_rows, TREES, epsilon))
+            own = min(depth(name), find_affordable_depth(task.max_rows, TREES, epsilon))
             ours = forest_runs.grown(task, TREES, own, repetition)
             for voting in ("hard", "pooled"):
                 kind = "hard votes" if voting == "hard" else voting
@@ -91,7 +91,7 @@ def accuracies(job: tuple[str, int]) -> dict[tuple[str, float], float]:
 
 
 def depth(name: str) -> int:
-    return min(MOST_LEVELS, fletcher_islam_depth(tree_data.task(name).schema))
+    return min(MOST_LEVELS, find_fletcher_islam_depth(tree_data.task(name).schema))
 
 
 def _methods(forest: Grown, epsilon: float, generator: np.random.Generator) -> dict[str, float]:

@@ -43,7 +43,7 @@ class Grown:
         """Leaves by noisy counts, put together in one of our ways."""
         task = self.task
         prior = np.full(len(task.classes), 1 / len(task.classes))
-        return forest.released(
+        return forest.release_forest(
             self.exact, epsilon, self.trees, task.schema, task.classes, prior, "counts", voting
         )
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
 
-from sordino.learn.encoding import Codes, encoded
-from sordino.learn.random_forest import forest_codes
+from sordino.learn.encoding import Codes, encode_rows
+from sordino.learn.random_forest import encode_forest_rows
 from sordino.learn.schema import Attribute, Continuous, Discrete, Schema
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,7 +95,7 @@ def _task(
 ) -> Task:
     schema = Schema(tuple(attributes))
     classes = np.arange(int(labels.max()) + 1)
-    codes, fine = encoded(rows, schema), forest_codes(rows, schema)
+    codes, fine = encode_rows(rows, schema), encode_forest_rows(rows, schema)
     return Task(name, schema, rows, labels.astype(np.int32), classes, bound, codes, fine)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tree_data import Task
 
-from sordino.learn.contingency import Rows
+from sordino.learn.contingency import MemoryRows
 from sordino.learn.criteria import CRITERIA, MaxOperator, Table
 
 Places = NDArray[np.intp]
@@ -51,7 +51,7 @@ def predictions(
         if not left or not levels or size / (widest * classes) < deviation or (deviation == 0 and size == 0):
             found[asked] = noisy(counts).argmax()
             return
-        cells = Rows(task.codes[rows], task.labels[rows], sizes, classes).tables(1)[0]
+        cells = MemoryRows(task.codes[rows], task.labels[rows], sizes, classes).tables(1)[0]
         starts = np.cumsum([0, *sizes]) * classes
         tables = [cells[starts[a] : starts[a + 1]].reshape(-1, classes) for a in left]
         chosen = left[choose(tables, each)]

@@ -22,12 +22,12 @@ from sklearn.tree import DecisionTreeClassifier
 from tree_data import Task, task
 
 from sordino.learn import grow as growing
-from sordino.learn.budget import DEFAULT_SHARES, divided
-from sordino.learn.choices import Counts, Drawn
-from sordino.learn.contingency import Rows
+from sordino.learn.choices import Counts, DrawnChoices
+from sordino.learn.contingency import MemoryRows
 from sordino.learn.criteria import Table
-from sordino.learn.grow import Plan
-from sordino.learn.splitting import splitter
+from sordino.learn.grow import TreePlan
+from sordino.learn.path_shares import DEFAULT_SHARES, divide_epsilon
+from sordino.learn.splitting import make_splitter
 from sordino.mechanisms.noise.counts import count_deviation
 from sordino.mechanisms.selection import select
 from sordino.testing import seeded
@@ -56,7 +56,7 @@ class Method:
 class Slower:
     """Choices whose selections spend a part of what they may: e^(ε·rate·u/Δ)."""
 
-    drawn: Drawn
+    drawn: DrawnChoices
     rate: Fraction
 
     def attribute(self, tables: Sequence[Table], epsilon: Fraction) -> int:
@@ -112,18 +112,18 @@ def measured(runs: Iterable[Run], measure: Callable[[Any], Any] = accuracy) -> d
 
 def _ours(table: Task, train: Places, test: Places, run: Run, _: np.random.Generator) -> NDArray[np.int64]:
     method, classes = run.method, len(table.classes)
-    plan = Plan(
+    plan = TreePlan(
         schema=table.schema,
         classes=table.classes,
         max_rows=table.max_rows,
         max_depth=run.depth,
-        budget=divided(run.epsilon, run.depth, dict(zip(DEFAULT_SHARES, method.shares, strict=True))),
+        shares=divide_epsilon(run.epsilon, run.depth, dict(zip(DEFAULT_SHARES, method.shares, strict=True))),
         release_counts=method.leaves == "counts",
         prior=np.full(classes, 1 / classes),
     )
-    chosen = splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
-    drawn = Drawn(chosen, "permute_and_flip" if method.leaves == "counts" else method.leaves)
-    source = Rows(table.codes[train], table.labels[train], table.schema.sizes, classes)
+    chosen = make_splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
+    drawn = DrawnChoices(chosen, "permute_and_flip" if method.leaves == "counts" else method.leaves)
+    source = MemoryRows(table.codes[train], table.labels[train], table.schema.sizes, classes)
     with patch.object(growing, "smallest_splittable", _stop(*method.stop)):
         tree = growing.grow(source, plan, Slower(drawn, method.rate))
     leaf = tree.leaf_of(table.codes[test])
@@ -131,13 +131,13 @@ def _ours(table: Task, train: Places, test: Places, run: Run, _: np.random.Gener
     return np.asarray(released[leaf].argmax(axis=1))
 
 
-def _stop(kind: str, factor: float) -> Callable[[list[int], Plan], float]:
+def _stop(kind: str, factor: float) -> Callable[[list[int], TreePlan], float]:
     """`smallest_splittable` with another attribute (widest, mean, narrowest) or fewer rows per cell."""
     sized = {"widest": max, "mean": np.mean, "narrowest": min}[kind]
 
-    def smallest(sizes: list[int], plan: Plan) -> float:
-        cells = float(sized(sizes)) * len(plan.classes) * count_deviation(plan.budget.leaf)
-        return max(factor * cells, 2 * count_deviation(plan.budget.count))
+    def smallest(sizes: list[int], plan: TreePlan) -> float:
+        cells = float(sized(sizes)) * len(plan.classes) * count_deviation(plan.shares.leaf)
+        return max(factor * cells, 2 * count_deviation(plan.shares.count))
 
     return smallest
 
@@ -150,7 +150,7 @@ def _printed(
     if method.selection == "student as printed":
         choose = tree_printed.printed_student(generator)
     else:
-        asked = splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
+        asked = make_splitter(method.criterion, method.selection, table.max_rows, method.direction, 1.0)
 
         def choose(tables: list[Table], epsilon: float) -> int:
             return int(select(**asked.question(tables, Fraction(epsilon) * method.rate)).value)

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.learn import DecisionTreeClassifier, RandomForestClassifier, as_schema
-from sordino.learn.budget import divided
-from sordino.learn.contingency import Rows
-from sordino.learn.encoding import encoded
+from sordino.learn.contingency import MemoryRows
+from sordino.learn.encoding import encode_rows
+from sordino.learn.path_shares import divide_epsilon
 from sordino.testing import seeded
 
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -36,7 +36,7 @@ def public(sizes, classes, rows):
 @given(coded_rows())
 def test_tables_hold_every_row_once_per_attribute(given_rows):
     sizes, classes, codes, labels = given_rows
-    source = Rows(codes, labels, sizes, classes)
+    source = MemoryRows(codes, labels, sizes, classes)
     cells = source.tables(1)[0]
     start = 0
     for place, size in enumerate(sizes):
@@ -96,7 +96,7 @@ def test_bins_cover_the_bounds_in_order(span, bins, parts):
     low, high = span[0], span[0] + span[1]
     domain = as_schema({"a": {"bounds": [low, high], "bins": bins}})
     values = np.sort(np.clip([low + part * (high - low) for part in (0, *parts, 1)], low, high))
-    codes = encoded(values[:, None], domain).ravel()
+    codes = encode_rows(values[:, None], domain).ravel()
     assert (np.diff(codes) >= 0).all()
     assert codes[0] == 0
     assert codes[-1] == bins - 1
@@ -112,6 +112,6 @@ def test_bins_cover_the_bounds_in_order(span, bins, parts):
     st.tuples(*[st.floats(1e-3, 1e3)] * 3),
 )
 def test_no_division_of_a_budget_exceeds_it(epsilon, depth, parts):
-    budget = divided(epsilon, depth, dict(zip(("selection", "count", "leaf"), parts, strict=True)))
-    assert depth * budget.selection + (depth - 1) * budget.count + budget.leaf == epsilon
-    assert min(budget.selection, budget.leaf) > 0
+    shares = divide_epsilon(epsilon, depth, dict(zip(("selection", "count", "leaf"), parts, strict=True)))
+    assert depth * shares.selection + (depth - 1) * shares.count + shares.leaf == epsilon
+    assert min(shares.selection, shares.leaf) > 0

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from sordino.learn import DecisionTreeClassifier, RandomForestClassifier
-from sordino.learn.contingency import Rows
+from sordino.learn.contingency import MemoryRows
 from sordino.learn.grow import grow
 from sordino.testing import seeded
 from tests.exact.learn.tree_laws import Databases, FullyReplayed, released, runs
@@ -48,7 +48,7 @@ def test_fitted_trees_follow_the_law_that_is_proved_private():
     codes, labels = ROWS
     with seeded(21):
         counts = Counter(
-            released(grow(Rows(codes, labels, plan.schema.sizes, 2), plan, drawn)) for _ in range(RUNS)
+            released(grow(MemoryRows(codes, labels, plan.schema.sizes, 2), plan, drawn)) for _ in range(RUNS)
         )
     assert consistent(counts, law_of(2.0), RUNS)
     assert not consistent(counts, law_of(3.0), RUNS), "the control: another ε has another law"

@@ -1,7 +1,7 @@
 """Everything random that happens while a tree grows, behind one door.
 
-`grow` asks a `Choices` and nothing else. `Drawn` answers from the operating system's randomness; the proofs answer
-with every possible outcome in turn, so that what is proved is the code that runs.
+`grow` asks a `Choices` and nothing else. `DrawnChoices` answers from the operating system's randomness; the proofs
+answer with every possible outcome in turn, so that what is proved is the code that runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Choices(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnChoices:
     """Draws from the exact laws."""
 
     splitter: Splitter

@@ -13,7 +13,7 @@ from sordino.mechanisms.compiled import compiled
 Counts = NDArray[np.int64]
 
 
-class Source(Protocol):
+class CellCounter(Protocol):
     """Rows that are sorted into the open nodes of one level, and can be counted there.
 
     The cells of a node are all (attribute, code, class), attribute after attribute. Rows at closed nodes are out.
@@ -29,7 +29,7 @@ class Source(Protocol):
         """Move every row to the child of its node: ``first_child`` + its code; attribute −1 closes the node."""
 
 
-class Rows:
+class MemoryRows:
     """Rows in memory, as codes and class codes."""
 
     def __init__(self, codes: Codes, labels: Codes, sizes: tuple[int, ...], classes: int) -> None:

@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sordino.core import ParameterError
 from sordino.core.parameters import choice, exact, number, positive, whole
 from sordino.engines import Engine, connect
-from sordino.learn.budget import divided
-from sordino.learn.choices import Drawn
-from sordino.learn.contingency import Rows, Source
-from sordino.learn.encoding import class_codes, encoded
+from sordino.learn.choices import DrawnChoices
+from sordino.learn.contingency import CellCounter, MemoryRows
+from sordino.learn.encoding import encode_classes, encode_rows
 from sordino.learn.export import export_text, plot_tree
-from sordino.learn.grow import Plan, grow
+from sordino.learn.grow import TreePlan, grow
+from sordino.learn.path_shares import divide_epsilon
 from sordino.learn.relation import Relation
 from sordino.learn.schema import as_schema
 from sordino.learn.scikit import PrivateClassifier
-from sordino.learn.splitting import splitter
+from sordino.learn.splitting import make_splitter
 from sordino.learn.tree import Tree
 from sordino.ledger.library_payment import AccountName, LedgerSource
 from sordino.mechanisms.selection import MAJORITY_MECHANISMS
@@ -50,7 +50,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         shifted_dampening, smooth_noisy_max, report_noisy_max or inverse_sensitivity.
     leaves : what a leaf releases: counts (noisy rows per class, the default), or one label by permute_and_flip,
         exponential, local_dampening or smooth_noisy_max.
-    budget : shares of ε for "selection", "count" and "leaf" along a path.
+    shares : of ε, for "selection", "count" and "leaf" along a path.
     class_prior : public probabilities of the classes that empty or drowned leaves fall back on; even if None.
     direction : of shifted dampening, plus or minus.
     adjacency : add_remove (one row added or removed), or replace, which halves what ε buys.
@@ -89,7 +89,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         criterion: str = "auto",
         selection: str = "permute_and_flip",
         leaves: str = "counts",
-        budget: Mapping[str, float] | None = None,
+        shares: Mapping[str, float] | None = None,
         class_prior: ArrayLike | None = None,
         direction: str = "plus",
         adjacency: str = "add_remove",
@@ -104,7 +104,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.criterion = criterion
         self.selection = selection
         self.leaves = leaves
-        self.budget = budget
+        self.shares = shares
         self.class_prior = class_prior
         self.direction = direction
         self.adjacency = adjacency
@@ -115,9 +115,9 @@ class DecisionTreeClassifier(PrivateClassifier):
         """Grow the tree on rows in memory: a 2-d array in the schema's order, or a data frame with its names."""
         plan, choices = self._prepared()
         rows = self._rows(X, columns=len(plan.schema.names))
-        codes = encoded(rows, plan.schema)
-        labels = class_codes(self._labels(y, len(codes)), plan.classes)
-        return self._grown(Rows(codes, labels, plan.schema.sizes, len(plan.classes)), plan, choices)
+        codes = encode_rows(rows, plan.schema)
+        labels = encode_classes(self._labels(y, len(codes)), plan.classes)
+        return self._grown(MemoryRows(codes, labels, plan.schema.sizes, len(plan.classes)), plan, choices)
 
     def fit_table(self, engine: Any, table: str, *, target: str) -> DecisionTreeClassifier:
         """Grow the tree on a table of a database, by GROUP BY inside it: rows never come here.
@@ -137,12 +137,12 @@ class DecisionTreeClassifier(PrivateClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, computed from what was released at the leaf of each row."""
         rows = self._rows(X)
-        return self.tree_.probabilities[self.tree_.leaf_of(encoded(rows, self.tree_.schema))]
+        return self.tree_.probabilities[self.tree_.leaf_of(encode_rows(rows, self.tree_.schema))]
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The leaf of every row."""
         rows = self._rows(X)
-        return self.tree_.leaf_of(encoded(rows, self.tree_.schema))
+        return self.tree_.leaf_of(encode_rows(rows, self.tree_.schema))
 
     def export_text(self, *, max_depth: int = 10) -> str:
         """The tree as indented text."""
@@ -154,7 +154,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         self._require_fit()
         return plot_tree(self.tree_, path, max_depth=max_depth)
 
-    def _grown(self, source: Source, plan: Plan, choices: Drawn) -> DecisionTreeClassifier:
+    def _grown(self, source: CellCounter, plan: TreePlan, choices: DrawnChoices) -> DecisionTreeClassifier:
         criterion = choices.splitter.criterion.name
         theorem = f"private decision tree ({criterion}, {self.selection}, leaves by {self.leaves})"
         self._charge(theorem, exact("epsilon", self.epsilon))
@@ -162,7 +162,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         self.classes_ = plan.classes
         return self
 
-    def _prepared(self) -> tuple[Plan, Drawn]:
+    def _prepared(self) -> tuple[TreePlan, DrawnChoices]:
         """Check every public parameter, before any data is looked at."""
         positive("epsilon", self.epsilon)
         max_depth = whole("max_depth", self.max_depth, least=1)
@@ -172,20 +172,20 @@ class DecisionTreeClassifier(PrivateClassifier):
             raise ParameterError(MAX_ROWS_IS_MISSING)
         max_rows = whole("max_rows", self.max_rows, least=1)
         _, changes = self._unit()
-        plan = Plan(
+        plan = TreePlan(
             schema=schema,
             classes=classes,
             max_rows=max_rows,
             max_depth=max_depth,
-            budget=divided(exact("epsilon", self.epsilon) / changes, max_depth, self.budget),
+            shares=divide_epsilon(exact("epsilon", self.epsilon) / changes, max_depth, self.shares),
             release_counts=self.leaves == "counts",
-            prior=checked_prior(self.class_prior, len(classes)),
+            prior=check_prior(self.class_prior, len(classes)),
         )
-        chosen = splitter(self.criterion, self.selection, max_rows, self.direction, float(self.epsilon))
-        return plan, Drawn(chosen, "permute_and_flip" if self.leaves == "counts" else self.leaves)
+        chosen = make_splitter(self.criterion, self.selection, max_rows, self.direction, float(self.epsilon))
+        return plan, DrawnChoices(chosen, "permute_and_flip" if self.leaves == "counts" else self.leaves)
 
 
-def checked_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float64]:
+def check_prior(given: ArrayLike | None, classes: int) -> NDArray[np.float64]:
     """Public class probabilities, even where none are given."""
     if given is None:
         return np.full(classes, 1 / classes)

@@ -16,16 +16,16 @@ from sordino.learn.schema import Attribute, Continuous, Discrete, Schema
 Codes = NDArray[np.int32]
 
 
-def encoded(data: Any, schema: Schema) -> Codes:
+def encode_rows(data: Any, schema: Schema) -> Codes:
     """One row of codes per row of ``data``: a 2-d array in the order of the schema, or a data frame by names."""
-    columns = columns_of(data, schema.names)
+    columns = pick_columns(data, schema.names)
     codes = np.empty((len(columns[0]), len(columns)), dtype=np.int32)
     for place, (attribute, column) in enumerate(zip(schema.attributes, columns, strict=True)):
-        codes[:, place] = column_codes(attribute, column)
+        codes[:, place] = encode_column(attribute, column)
     return codes
 
 
-def columns_of(data: Any, names: tuple[str, ...]) -> list[Any]:
+def pick_columns(data: Any, names: tuple[str, ...]) -> list[Any]:
     """The columns of those names, or of those positions where the data has no names."""
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -57,14 +57,14 @@ def as_array(data: Any) -> NDArray[Any]:
     return array
 
 
-def column_codes(attribute: Attribute, column: Any) -> Codes:
+def encode_column(attribute: Attribute, column: Any) -> Codes:
     """The codes of one column; what is outside the public domain is refused without being shown."""
     if isinstance(attribute, Continuous):
         return _bin_codes(attribute, column)
-    return value_codes(attribute, column)
+    return encode_values(attribute, column)
 
 
-def value_codes(attribute: Discrete, column: Any) -> Codes:
+def encode_values(attribute: Discrete, column: Any) -> Codes:
     """The place of every value in the domain; nulls come after the last, where they are allowed."""
     codes, null = _places(attribute, column)
     if null.any() and not attribute.missing:
@@ -127,13 +127,13 @@ def _place(value: Any, place_of: dict[Any, int]) -> int:
 
 
 def _bin_codes(attribute: Continuous, column: Any) -> Codes:
-    values = numbers(attribute, column)
+    values = read_numbers(attribute, column)
     codes = np.searchsorted(attribute.edges, values, side="right").astype(np.int32)
     codes[np.isnan(values)] = attribute.bins
     return codes
 
 
-def numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
+def read_numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
     """The column as numbers within the public bounds; NaN where a value is missing and may be."""
     native = column.to_numpy() if isinstance(column, nw.Series) else np.asarray(column)
     try:
@@ -156,7 +156,7 @@ def numbers(attribute: Continuous, column: Any) -> NDArray[np.float64]:
     return values
 
 
-def class_codes(labels: Any, classes: NDArray[Any]) -> Codes:
+def encode_classes(labels: Any, classes: NDArray[Any]) -> Codes:
     """The place of every label among the public classes."""
     column = nw.from_native(labels, series_only=True, pass_through=True)
     codes, null = _places(Discrete("target", tuple(classes.tolist())), column)

@@ -79,7 +79,7 @@ class Forest:
         return f"Forest(trees={trees}, depth={self.trees.depth}, leaves={nodes + 1} each{mark})"
 
 
-def threads_of(n_jobs: int | None) -> int:
+def count_threads(n_jobs: int | None) -> int:
     """scikit-learn's n_jobs as a number of threads."""
     processors = os.cpu_count() or 1
     if n_jobs is None:
@@ -89,7 +89,7 @@ def threads_of(n_jobs: int | None) -> int:
     return max(1, processors + 1 + n_jobs) if n_jobs < 0 else n_jobs
 
 
-def leaf_probabilities(counts: NDArray[np.int64], deviation: float, prior: Floats) -> Floats:
+def estimate_leaves(counts: NDArray[np.int64], deviation: float, prior: Floats) -> Floats:
     """(trees, leaves, classes) noisy counts as distributions, each node mixed with its parent's.
 
     As in `sordino.learn.probabilities`: a node of a complete tree has the summed counts of its leaves, and its parent's
@@ -109,7 +109,7 @@ def leaf_probabilities(counts: NDArray[np.int64], deviation: float, prior: Float
     return np.asarray(chances)
 
 
-def class_frequencies(counts: NDArray[np.int64], deviation: float, prior: Floats) -> Floats:
+def estimate_classes(counts: NDArray[np.int64], deviation: float, prior: Floats) -> Floats:
     """The classes' share of all rows, from the noisy counts of all leaves of all trees."""
     trees, leaves, _ = counts.shape
     totals = np.maximum(counts.sum(axis=(0, 1)), 0.0)
@@ -117,7 +117,7 @@ def class_frequencies(counts: NDArray[np.int64], deviation: float, prior: Floats
     return np.asarray((totals + weight * prior) / (totals.sum() + weight))
 
 
-def released(
+def release_forest(
     exact: NDArray[np.int64],
     epsilon: Fraction,
     trees: RandomTrees,
@@ -136,8 +136,8 @@ def released(
         return Forest(schema, classes, trees, None, labels, votes, start, False, is_private())
     counts = noisy_counts(exact, epsilon).reshape(shape)
     deviation = count_deviation(epsilon)
-    common = class_frequencies(counts, deviation, prior)
-    chances = leaf_probabilities(counts, deviation, common)
+    common = estimate_classes(counts, deviation, prior)
+    chances = estimate_leaves(counts, deviation, common)
     start = np.zeros(len(classes))
     if voting == "hard":
         votes = np.eye(len(classes))[chances.argmax(axis=2)]

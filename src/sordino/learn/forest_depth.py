@@ -11,7 +11,7 @@ _MANY_ROWS = 1 << 100  # more change no depth, and are no float
 _ROWS_PER_LEAF = 2.0  # measured, docs/benchmarks/reproduction-trees.md
 
 
-def fletcher_islam_depth(schema: Schema) -> int:
+def find_fletcher_islam_depth(schema: Schema) -> int:
     """The depth at which a path is expected to have tested half of the attributes.
 
     A discrete attribute is tested at most once: half of k of them take k/2 levels. Of m continuous ones, m(1 − 1/m)^d
@@ -30,7 +30,7 @@ def fletcher_islam_depth(schema: Schema) -> int:
     return max(1, min(levels, MOST_LEVELS))
 
 
-def affordable_depth(max_rows: int, trees: int, epsilon: float) -> int:
+def find_affordable_depth(max_rows: int, trees: int, epsilon: float) -> int:
     """The depth at which a leaf of an even tree still holds more rows than its noise."""
     rows_per_tree = min(max_rows, _MANY_ROWS) / trees
     return max(

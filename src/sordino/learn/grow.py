@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sordino.core import PrivateDataError
 from sordino.display.progress import show_progress
 from sordino.learn import probabilities
-from sordino.learn.budget import Budget
 from sordino.learn.choices import Choices
-from sordino.learn.contingency import Source
+from sordino.learn.contingency import CellCounter
 from sordino.learn.criteria import Table
+from sordino.learn.path_shares import PathShares
 from sordino.learn.schema import Schema
 from sordino.learn.tree import Tree
 from sordino.mechanisms.noise.counts import count_deviation
@@ -25,14 +25,14 @@ from sordino.sampling.source import is_private
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TreePlan:
     """The public parameters of a tree."""
 
     schema: Schema
     classes: NDArray[Any]
     max_rows: int
     max_depth: int
-    budget: Budget
+    shares: PathShares
     release_counts: bool
     prior: NDArray[np.float64]
 
@@ -53,10 +53,10 @@ class _Node:
     counts: list[int] = field(default_factory=list)
 
 
-def grow(source: Source, plan: Plan, choices: Choices) -> Tree:
+def grow(source: CellCounter, plan: TreePlan, choices: Choices) -> Tree:
     """Grow and release a tree.
 
-    **Guarantee**: ε-DP for one row added or removed, ε = ``plan.budget.total``. Nodes of one level hold disjoint rows,
+    **Guarantee**: ε-DP for one row added or removed, ε = ``plan.shares.total``. Nodes of one level hold disjoint rows,
     so their releases compose in parallel; along a path they compose in sequence, and `_Node.spent` never exceeds ε:
     every leaf is given exactly what its path has left. Where to split, stop and what to spend depends on what was
     released before and on public parameters only.
@@ -73,7 +73,7 @@ def grow(source: Source, plan: Plan, choices: Choices) -> Tree:
 
 
 def _grow_level(
-    nodes: list[_Node], frontier: list[int], source: Source, plan: Plan, choices: Choices
+    nodes: list[_Node], frontier: list[int], source: CellCounter, plan: TreePlan, choices: Choices
 ) -> list[int]:
     """Split or close every open node of one level; the open nodes of the next."""
     splittable = [n for n in frontier if nodes[n].level < plan.max_depth and nodes[n].open]
@@ -90,21 +90,21 @@ def _grow_level(
     return _children(nodes, frontier, source, plan)
 
 
-def smallest_splittable(sizes: list[int], plan: Plan) -> float:
+def smallest_splittable(sizes: list[int], plan: TreePlan) -> float:
     """The public size below which a node becomes a leaf.
 
     A split by the attribute of most values must leave, on average, more rows in every cell (value, class) than the
     standard deviation of a leaf's noise; and the count that decides this must stand clear of its own noise.
     """
-    per_cell = max(sizes) * len(plan.classes) * count_deviation(plan.budget.leaf)
-    return max(per_cell, 2 * count_deviation(plan.budget.count))
+    per_cell = max(sizes) * len(plan.classes) * count_deviation(plan.shares.leaf)
+    return max(per_cell, 2 * count_deviation(plan.shares.count))
 
 
 def _useful(schema: Schema) -> tuple[int, ...]:
     return tuple(place for place, size in enumerate(schema.sizes) if size > 1)
 
 
-def _classes_of(counts: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
+def _classes_of(counts: NDArray[np.int64], plan: TreePlan) -> NDArray[np.int64]:
     """Rows per class, from the cells of the first attribute."""
     classes = len(plan.classes)
     cells = counts[:, : plan.schema.sizes[0] * classes]
@@ -112,58 +112,58 @@ def _classes_of(counts: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
     return rows
 
 
-def _tables(cells: NDArray[np.int64], open_: tuple[int, ...], plan: Plan) -> list[Table]:
+def _tables(cells: NDArray[np.int64], open_: tuple[int, ...], plan: TreePlan) -> list[Table]:
     classes, sizes = len(plan.classes), plan.schema.sizes
     starts = list(accumulate(sizes, initial=0))
     return [cells[starts[a] * classes : starts[a + 1] * classes].reshape(-1, classes) for a in open_]
 
 
 def _large_enough(
-    nodes: list[_Node], candidates: list[int], histograms: NDArray[np.int64], plan: Plan, choices: Choices
+    nodes: list[_Node], candidates: list[int], histograms: NDArray[np.int64], plan: TreePlan, choices: Choices
 ) -> list[int]:
     """Those of the candidates that are large enough to be split, by a noisy count; the root always is."""
     if not candidates or candidates == [0]:
         return candidates
     going, sizes = [], plan.schema.sizes
-    noisy = choices.counts(histograms.sum(axis=1), plan.budget.count)
+    noisy = choices.counts(histograms.sum(axis=1), plan.shares.count)
     for node, size in zip(candidates, noisy.tolist(), strict=True):
         nodes[node].size = size
-        nodes[node].spent += plan.budget.count
+        nodes[node].spent += plan.shares.count
         if size >= smallest_splittable([sizes[a] for a in nodes[node].open], plan):
             going.append(node)
     return going
 
 
-def _split(node: _Node, tables: list[Table], plan: Plan, choices: Choices) -> None:
+def _split(node: _Node, tables: list[Table], plan: TreePlan, choices: Choices) -> None:
     """Choose the attribute; where only one is left there is nothing to choose, or to pay."""
     chosen = 0
     if len(tables) > 1:
-        chosen = choices.attribute(tables, plan.budget.selection)
-        node.spent += plan.budget.selection
+        chosen = choices.attribute(tables, plan.shares.selection)
+        node.spent += plan.shares.selection
     node.attribute = node.open[chosen]
 
 
 def _close(
-    nodes: list[_Node], frontier: list[int], histograms: NDArray[np.int64], plan: Plan, choices: Choices
+    nodes: list[_Node], frontier: list[int], histograms: NDArray[np.int64], plan: TreePlan, choices: Choices
 ) -> None:
     """Release the counts or the label of every node that was not split, for all that its path has left."""
     left: dict[Fraction, list[int]] = {}
     for position, node in enumerate(frontier):
         if nodes[node].attribute < 0:
-            left.setdefault(plan.budget.total - nodes[node].spent, []).append(position)
+            left.setdefault(plan.shares.total - nodes[node].spent, []).append(position)
     for epsilon, positions in left.items():
         exact = histograms[positions]
         released = choices.counts(exact, epsilon) if plan.release_counts else choices.labels(exact, epsilon)
         for position, value in zip(positions, released.tolist(), strict=True):
             leaf = nodes[frontier[position]]
-            leaf.epsilon, leaf.spent = epsilon, plan.budget.total
+            leaf.epsilon, leaf.spent = epsilon, plan.shares.total
             if plan.release_counts:
                 leaf.counts = value
             else:
                 leaf.label = value
 
 
-def _children(nodes: list[_Node], frontier: list[int], source: Source, plan: Plan) -> list[int]:
+def _children(nodes: list[_Node], frontier: list[int], source: CellCounter, plan: TreePlan) -> list[int]:
     """Open the children of every split node and move the rows there."""
     attribute = np.array([nodes[node].attribute for node in frontier], dtype=np.int32)
     first_child = np.full(len(frontier), -1, dtype=np.int32)
@@ -182,7 +182,7 @@ def _children(nodes: list[_Node], frontier: list[int], source: Source, plan: Pla
     return list(range(start, start + opened))
 
 
-def _finished(nodes: list[_Node], plan: Plan) -> Tree:
+def _finished(nodes: list[_Node], plan: TreePlan) -> Tree:
     classes = len(plan.classes)
     parents = np.array([node.parent for node in nodes], dtype=np.int32)
     labels = np.array([node.label for node in nodes], dtype=np.int32)

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import choice, exact, positive, whole
-from sordino.learn.budget import large_enough
-from sordino.learn.decision_tree import LEAVES, MAX_ROWS_IS_MISSING, checked_prior
-from sordino.learn.encoding import Codes, class_codes, columns_of, numbers, value_codes
-from sordino.learn.forest import VOTING, Forest, released, threads_of
-from sordino.learn.forest_depth import MOST_LEVELS, affordable_depth, fletcher_islam_depth
-from sordino.learn.random_trees import draw_trees, stepped
+from sordino.learn.decision_tree import LEAVES, MAX_ROWS_IS_MISSING, check_prior
+from sordino.learn.encoding import Codes, encode_classes, encode_values, pick_columns, read_numbers
+from sordino.learn.forest import VOTING, Forest, count_threads, release_forest
+from sordino.learn.forest_depth import MOST_LEVELS, find_affordable_depth, find_fletcher_islam_depth
+from sordino.learn.path_shares import require_share
+from sordino.learn.random_trees import count_steps, draw_trees
 from sordino.learn.schema import Continuous, Schema, as_schema
 from sordino.learn.scikit import PrivateClassifier
 from sordino.ledger.library_payment import AccountName, LedgerSource
@@ -91,8 +91,8 @@ class RandomForestClassifier(PrivateClassifier):
         """Draw the trees, then fill their leaves: a 2-d array in the schema's order, or a data frame with its names."""
         schema, classes, prior = self._prepared()
         rows = self._rows(X, columns=len(schema.names))
-        codes = forest_codes(rows, schema)
-        labels = class_codes(self._labels(y, len(codes)), classes)
+        codes = encode_forest_rows(rows, schema)
+        labels = encode_classes(self._labels(y, len(codes)), classes)
         if len(codes) > self.max_rows:
             raise PrivateDataError(
                 f"there are more rows than max_rows = {self.max_rows}: give a larger bound"
@@ -107,7 +107,7 @@ class RandomForestClassifier(PrivateClassifier):
             place * len(classes) + labels, minlength=(self.n_estimators << depth) * len(classes)
         )
         exact_counts = cells.reshape(-1, len(classes))
-        self.forest_: Forest = released(
+        self.forest_: Forest = release_forest(
             exact_counts, epsilon / self._unit()[1], trees, schema, classes, prior, self.leaves, self.voting
         )
         self.classes_ = classes
@@ -115,14 +115,16 @@ class RandomForestClassifier(PrivateClassifier):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, put together from what the trees' leaves released."""
-        codes = forest_codes(self._rows(X), self.forest_.schema)
-        return self.forest_.probabilities(codes, threads_of(self.n_jobs))
+        codes = encode_forest_rows(self._rows(X), self.forest_.schema)
+        return self.forest_.probabilities(codes, count_threads(self.n_jobs))
 
     def _depth(self, schema: Schema) -> int:
         if self.max_depth is not None:
             return whole("max_depth", self.max_depth, least=1)
-        afforded = affordable_depth(self.max_rows, self.n_estimators, float(self.epsilon) / self._unit()[1])
-        return min(fletcher_islam_depth(schema), afforded)
+        afforded = find_affordable_depth(
+            self.max_rows, self.n_estimators, float(self.epsilon) / self._unit()[1]
+        )
+        return min(find_fletcher_islam_depth(schema), afforded)
 
     def _prepared(self) -> tuple[Schema, NDArray[Any], NDArray[np.float64]]:
         """Check every public parameter, before any data is looked at."""
@@ -132,30 +134,30 @@ class RandomForestClassifier(PrivateClassifier):
             raise ParameterError(f"max_depth must be at most {MOST_LEVELS}, got {self.max_depth!r}")
         choice("leaves", self.leaves, LEAVES)
         choice("voting", self.voting, VOTING)
-        threads_of(self.n_jobs)
+        count_threads(self.n_jobs)
         if self.voting in ("pooled", "soft") and self.leaves != "counts":
             raise ParameterError(f"voting={self.voting!r} needs leaves='counts'; labels can only be voted on")
         schema, classes = as_schema(self.schema), self._public_classes()
         if self.max_rows is None:
             raise ParameterError(MAX_ROWS_IS_MISSING)
         whole("max_rows", self.max_rows, least=1)
-        large_enough(exact("epsilon", self.epsilon) / self._unit()[1], "one leaf", self.epsilon)
+        require_share(exact("epsilon", self.epsilon) / self._unit()[1], "one leaf", self.epsilon)
         cells = (self.n_estimators << self._depth(schema)) * len(classes)
         if cells > _MOST_CELLS:
             raise ParameterError(
                 f"n_estimators = {self.n_estimators} trees of depth {self._depth(schema)} count {cells} cells (leaves "
                 f"times classes), at most {_MOST_CELLS} are accepted: give fewer trees or a smaller max_depth"
             )
-        return schema, classes, checked_prior(self.class_prior, len(classes))
+        return schema, classes, check_prior(self.class_prior, len(classes))
 
 
-def forest_codes(data: Any, schema: Schema) -> Codes:
+def encode_forest_rows(data: Any, schema: Schema) -> Codes:
     """Discrete values as their codes, continuous ones as steps between the bounds."""
-    columns = columns_of(data, schema.names)
+    columns = pick_columns(data, schema.names)
     codes = np.empty((len(columns[0]), len(columns)), dtype=np.int32)
     for place, (attribute, column) in enumerate(zip(schema.attributes, columns, strict=True)):
         if isinstance(attribute, Continuous):
-            codes[:, place] = stepped(numbers(attribute, column), attribute)
+            codes[:, place] = count_steps(read_numbers(attribute, column), attribute)
         else:
-            codes[:, place] = value_codes(attribute, column)
+            codes[:, place] = encode_values(attribute, column)
     return codes

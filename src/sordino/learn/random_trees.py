@@ -91,7 +91,7 @@ def _proper_subset(size: int) -> list[int]:
     return [chosen >> place & 1 for place in range(size)]
 
 
-def stepped(codes_of: NDArray[np.float64], attribute: Continuous) -> Codes:
+def count_steps(codes_of: NDArray[np.float64], attribute: Continuous) -> Codes:
     """Numbers within the bounds as steps; a missing value (NaN) gets the step after the last."""
     low, high = attribute.bounds
     with np.errstate(invalid="ignore"):

@@ -59,7 +59,7 @@ class Splitter:
         return asked | ({"direction": self.direction} if "direction" in traits.options else {})
 
 
-def splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsilon: float) -> Splitter:
+def make_splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsilon: float) -> Splitter:
     """A splitter from the names of its parts; ``auto`` chooses the criterion by public numbers."""
     choice("selection", mechanism, SELECTIONS)
     if choice("criterion", criterion, ("auto", *CRITERIA)) == "auto":

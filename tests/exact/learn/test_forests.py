@@ -52,7 +52,7 @@ def caught_counts(monkeypatch, model, trees, rows, assignment):
 
     monkeypatch.setattr(random_forest, "draw_trees", lambda *_: trees)
     monkeypatch.setattr(random_forest, "random_words", words)
-    monkeypatch.setattr(random_forest, "released", catch)
+    monkeypatch.setattr(random_forest, "release_forest", catch)
     codes, labels = rows
     with pytest.raises(CaughtError) as caught:
         model.fit(codes, labels)

@@ -39,7 +39,7 @@ EXACTLY_THREE_ROWS = Databases(attributes=2, classes=2, rows=3, fewest=3)
 def tree(depth, attributes=2, **changes):
     public = {"schema": {name: [0, 1] for name in "abc"[:attributes]}, "classes": [0, 1], "max_rows": 4}
     shares = {"selection": 0.4, "count": 0.2, "leaf": 0.4}
-    return DecisionTreeClassifier(EPSILON, max_depth=depth, budget=shares, **public | changes)
+    return DecisionTreeClassifier(EPSILON, max_depth=depth, shares=shares, **public | changes)
 
 
 def size_cells(model):
@@ -120,9 +120,9 @@ def test_trees_with_other_labels_are_private(leaves):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("plan.budget.total - nodes[node].spent", "plan.budget.total"),
-        ("nodes[node].spent += plan.budget.count", "pass"),
-        ("node.spent += plan.budget.selection", "pass"),
+        ("plan.shares.total - nodes[node].spent", "plan.shares.total"),
+        ("nodes[node].spent += plan.shares.count", "pass"),
+        ("node.spent += plan.shares.selection", "pass"),
         ("rest, node.spent)", "rest, Fraction(0))"),
     ],
     ids=["a leaf takes all of ε", "counts are free", "selections are free", "children start anew"],

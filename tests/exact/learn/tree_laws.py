@@ -23,7 +23,7 @@ import numpy as np
 from sordino import selection_law
 from sordino.audit import LogLaw
 from sordino.learn import grow as grow_module
-from sordino.learn.contingency import Rows
+from sordino.learn.contingency import MemoryRows
 from sordino.learn.grow import grow
 from sordino.mechanisms.selection import majority_law
 
@@ -125,7 +125,7 @@ def runs(model, database, *, cells=None, sizes=None, grower=grow, choices=Replay
     codes, labels = database
     script = []
     while True:
-        source = Rows(codes, labels, plan.schema.sizes, len(plan.classes))
+        source = MemoryRows(codes, labels, plan.schema.sizes, len(plan.classes))
         asked = choices(drawn, cells, sizes, script)
         yield grower(source, plan, asked), asked
         while script and script[-1] + 1 == asked.branches[len(script) - 1]:

@@ -208,14 +208,14 @@ def test_parameters_outside_what_is_accepted_say_what_would_be(model, changes, m
         ({"criterion": "ginni"}, "criterion must be one of .*, got 'ginni'; did you mean 'gini'"),
         ({"selection": "permute-and-flip"}, "selection must be one of .* did you mean 'permute_and_flip'"),
         ({"direction": "up"}, "direction must be one of plus, minus, got 'up'"),
-        ({"budget": {"selection": 1}}, "budget must say the share of 'count', such as"),
-        ({"budget": {"selection": 1, "counts": 1, "leaf": 1}}, "got 'counts'; did you mean 'count'"),
-        ({"budget": {"selection": 1, "count": 0, "leaf": 1}}, "budget share of count must be > 0, got 0"),
+        ({"shares": {"selection": 1}}, "shares must say the share of 'count', such as"),
+        ({"shares": {"selection": 1, "counts": 1, "leaf": 1}}, "got 'counts'; did you mean 'count'"),
+        ({"shares": {"selection": 1, "count": 0, "leaf": 1}}, "share of count must be > 0, got 0"),
         (
-            {"budget": {"selection": -1, "count": 1, "leaf": 1}},
-            "budget share of selection must be > 0, got -1",
+            {"shares": {"selection": -1, "count": 1, "leaf": 1}},
+            "share of selection must be > 0, got -1",
         ),
-        ({"budget": [1, 2, 3]}, r"budget must be a mapping such as .* got \[1, 2, 3\]"),
+        ({"shares": [1, 2, 3]}, r"shares must be a mapping such as .* got \[1, 2, 3\]"),
     ],
 )
 def test_parameters_of_a_tree(changes, message):

@@ -11,8 +11,8 @@ import pytest
 from sordino.core import PrivateDataError
 from sordino.engines import connect
 from sordino.learn import as_schema
-from sordino.learn.encoding import class_codes, encoded
-from sordino.learn.random_forest import forest_codes
+from sordino.learn.encoding import encode_classes, encode_rows
+from sordino.learn.random_forest import encode_forest_rows
 from sordino.testing import seeded
 
 from .shop import MODELS, SCHEMA, customers, forest, tree
@@ -60,24 +60,24 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_kind_of_table_has_the_same_codes(name):
-    assert encoded(TABLES[name], DOMAIN).tolist() == CODES
-    assert forest_codes(TABLES[name], DOMAIN)[:, :3].tolist() == [row[:3] for row in CODES]
+    assert encode_rows(TABLES[name], DOMAIN).tolist() == CODES
+    assert encode_forest_rows(TABLES[name], DOMAIN)[:, :3].tolist() == [row[:3] for row in CODES]
 
 
 def test_numbers_in_an_array_are_values_of_the_domain_whatever_their_type():
     domain = as_schema({"a": [0, 1, 5], "b": [0.5, 2]})
     for kind in (np.float64, np.float32, object):
         array = np.array([[5, 0.5], [0, 2], [1, 2.0]], dtype=kind)
-        assert encoded(array, domain).tolist() == [[2, 0], [0, 1], [1, 1]]
-    assert encoded(np.array([[1, 2], [0, 2]]), domain).tolist() == [[1, 1], [0, 1]]
+        assert encode_rows(array, domain).tolist() == [[2, 0], [0, 1], [1, 1]]
+    assert encode_rows(np.array([[1, 2], [0, 2]]), domain).tolist() == [[1, 1], [0, 1]]
 
 
 def test_texts_are_not_numbers():
     domain = as_schema({"a": [0, 1]})
     with pytest.raises(PrivateDataError, match="outside its public domain"):
-        encoded(np.array([["0"], ["1"]]), domain)
+        encode_rows(np.array([["0"], ["1"]]), domain)
     with pytest.raises(PrivateDataError, match="outside its public domain"):
-        encoded(np.array([[0], [1]]), as_schema({"a": ["0", "1"]}))
+        encode_rows(np.array([[0], [1]]), as_schema({"a": ["0", "1"]}))
 
 
 WITH_NULLS = {"colour": ["red", None, "blue"], "size": [None, 1, 3], "age": [50.0, None, 100.0]}
@@ -105,14 +105,14 @@ MISSING = as_schema(
     ids=["pandas", "objects", "nullable", "arrow types", "array", "polars", "polars NaN", "arrow"],
 )
 def test_a_missing_value_is_one_more_category(table):
-    assert encoded(table, MISSING).tolist() == [[0, 3, 2], [3, 0, 4], [2, 2, 3]]
+    assert encode_rows(table, MISSING).tolist() == [[0, 3, 2], [3, 0, 4], [2, 2, 3]]
     for place, attribute in enumerate(MISSING.attributes):
         assert attribute.label(attribute.size - 1) == "missing"
         assert attribute.size == (4, 4, 5)[place]
 
 
 def test_a_forest_puts_missing_numbers_behind_all_others():
-    codes = forest_codes(pl.DataFrame(WITH_NULLS), MISSING)
+    codes = encode_forest_rows(pl.DataFrame(WITH_NULLS), MISSING)
     assert codes[:, 2].argmax() == 1
     assert codes[:, 2].tolist() == [1 << 15, 1 << 16, (1 << 16) - 1]
 
@@ -122,12 +122,12 @@ def test_values_at_the_edges_belong_to_the_bin_above_and_the_last_to_the_last():
     edges = domain.attributes[0].edges
     below = np.nextafter(edges, 0)
     values = np.array([0.0, *below, *edges, 1.0])[:, None]
-    assert encoded(values, domain).ravel().tolist() == [0, 0, 1, 1, 2, 2]
+    assert encode_rows(values, domain).ravel().tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_clipping_moves_what_is_outside_to_the_nearer_end():
     domain = as_schema({"a": {"bounds": [0, 1], "bins": 2, "clip": True}})
-    assert encoded(np.array([[-np.inf], [-5.0], [0.5], [7.0], [np.inf]]), domain).ravel().tolist() == [
+    assert encode_rows(np.array([[-np.inf], [-5.0], [0.5], [7.0], [np.inf]]), domain).ravel().tolist() == [
         0,
         0,
         1,
@@ -159,7 +159,7 @@ def test_a_schema_is_read_from_declared_categories_alone():
     ids=["list", "array", "pandas", "polars", "arrow"],
 )
 def test_labels_of_every_kind_have_the_same_codes(labels):
-    assert class_codes(labels, np.array(["no", "yes"])).tolist() == [1, 0, 1]
+    assert encode_classes(labels, np.array(["no", "yes"])).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -33,13 +33,13 @@ class Curve:
     gini: bool
 
 
-def curve(jumps: Floats, grid: float, *, gini: bool) -> Curve:
+def make_curve(jumps: Floats, grid: float, *, gini: bool) -> Curve:
     """The tables of a curve given at 0, 1, …"""
     steps = np.ceil(jumps / grid).astype(np.int64)
     return Curve(grid, jumps, np.concatenate([[0], np.cumsum(steps)]), int(steps[-1]), gini)
 
 
-def element_profile(tables: Sequence[Table], curve: Curve) -> Profile:
+def make_element_profile(tables: Sequence[Table], curve: Curve) -> Profile:
     """⌈LS/h⌉ + 1 + t steps of the grid for every attribute, at most the bound.
 
     **Guarantee**: with a = τ_j rows of a value and b = τ_jc of them in a cell, LS is the maximum over all public cells

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sordino.core import UnsupportedError
 from sordino.learn.criteria.criterion import Table
-from sordino.learn.criteria.element_profile import Curve, curve, element_profile
+from sordino.learn.criteria.element_profile import Curve, make_curve, make_element_profile
 from sordino.sensitivity import Profile
 
 _MOST_ROWS = 1 << 26  # squares are exact in double precision
@@ -25,9 +25,9 @@ class Gini:
     a = b + m rows in all, moves u by −(m² + Q)/(a(a+1)). So u is *monotone*, and as Q ≤ m² one row moves it by at most
     2m²/(a(a+1)) ≤ 2(N−1)/N if neither neighbour has more than N rows; all rows in another class attain it.
 
-    **Guarantee** (element sensitivity): `element_profile` with f(x) = 2x/(x+1), where a cell's part is 2p²/(n(n−1)),
-    p = a−b+t−i, n = a+t−2i: exact for two classes; for more, the other classes are taken together, which is an
-    admissible upper bound.
+    **Guarantee** (element sensitivity): `make_element_profile` with f(x) = 2x/(x+1), where a cell's part is
+    2p²/(n(n−1)), p = a−b+t−i, n = a+t−2i: exact for two classes; for more, the other classes are taken together,
+    which is an admissible upper bound.
     **Source**: sensitivity 2 in Friedman and Schuster 2010; that it is monotone, and the profile, are ours.
     **Numerics**: a quotient of exact whole numbers, rounded once and then down to a public grid: both are monotone
     functions of the true quotient, so the score stays monotone.
@@ -47,7 +47,7 @@ class Gini:
 
     def profile(self, tables: Sequence[Table], max_rows: int) -> Profile:
         """The element sensitivity of every attribute; its gap in closed form."""
-        return element_profile(tables, _curve(max_rows))
+        return make_element_profile(tables, _curve(max_rows))
 
 
 def _impurity(table: Table, grid: float) -> int:
@@ -66,4 +66,4 @@ def _curve(max_rows: int) -> Curve:
     x = np.arange(max(2, max_rows), dtype=np.float64)
     # quotients of up to N/2 keep this many bits behind the point; two roundings of less than a step are paid for
     grid = 2.0 ** -min(_GRID_BITS, 50 - math.ceil(math.log2(max_rows + 1)))
-    return curve(2 * x / (x + 1) + 2 * grid, grid, gini=True)
+    return make_curve(2 * x / (x + 1) + 2 * grid, grid, gini=True)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from sordino.core import PrivateDataError, UnsupportedError
 from sordino.learn.criteria.criterion import Table
-from sordino.learn.criteria.element_profile import Curve, curve, element_profile
+from sordino.learn.criteria.element_profile import Curve, make_curve, make_element_profile
 from sordino.sensitivity import Profile
 
 _MOST_ROWS = 1 << 27
 _GRID_BITS = 30
 
 
-def jump(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def measure_jump(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """f(x) = (x+1)log2(x+1) − x log2 x, increasing, f(0) = 0, without cancellation."""
     safe = np.maximum(x, 1.0)
     exact = np.log2(safe + 1) + safe * np.log1p(1 / safe) / math.log(2)
@@ -32,7 +32,7 @@ class InformationGain:
     f(b) − f(a), where f(x) = L(x+1) − L(x) is increasing and b ≤ a: u is *monotone*, and one row moves it by at most
     f(N − 1) if neither neighbour has more than N rows.
 
-    **Guarantee** (element sensitivity): `element_profile`, where a cell's part is f(a+t−2i−1) − f(b−i−1).
+    **Guarantee** (element sensitivity): `make_element_profile`, where a cell's part is f(a+t−2i−1) − f(b−i−1).
     **Requires**: public values and classes (two at least), public ``max_rows``.
     **Source**: LD §6.3; the print's Algorithm 5 stops too early (`docs/errata.md`), without the stop its recurrence is
     this closed form.
@@ -57,7 +57,7 @@ class InformationGain:
 
     def profile(self, tables: Sequence[Table], max_rows: int) -> Profile:
         """The element sensitivity of every attribute; its gap in closed form."""
-        return element_profile(tables, _curve(max_rows))
+        return make_element_profile(tables, _curve(max_rows))
 
 
 @lru_cache(maxsize=4)
@@ -67,8 +67,8 @@ def _curve(max_rows: int) -> Curve:
             f"information gain is offered up to max_rows = {_MOST_ROWS}, got {max_rows}; "
             "criterion='max_operator' has no such limit"
         )
-    jumps = jump(np.arange(max(2, max_rows), dtype=np.float64))
-    return curve(jumps, 2.0 ** (math.floor(math.log2(jumps[-1])) - _GRID_BITS), gini=False)
+    jumps = measure_jump(np.arange(max(2, max_rows), dtype=np.float64))
+    return make_curve(jumps, 2.0 ** (math.floor(math.log2(jumps[-1])) - _GRID_BITS), gini=False)
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""Budget: how ε is divided along a path from the root to a leaf."""
+"""PathShares: how ε is divided along a path from the root to a leaf."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_SHARES: Mapping[str, float] = {"selection": 0.6, "count": 0.1, "leaf": 0
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class PathShares:
     """What one selection, one stopping count and (at least) one leaf may spend.
 
     Nodes of one level hold disjoint rows, so what is spent on all of them counts once (parallel composition, one row
@@ -33,7 +33,7 @@ class Budget:
     leaf: Fraction
 
 
-def divided(epsilon: Any, max_depth: int, shares: Mapping[str, float] | None) -> Budget:
+def divide_epsilon(epsilon: Any, max_depth: int, shares: Mapping[str, float] | None) -> PathShares:
     """ε by public shares: {"selection": …, "count": …, "leaf": …}, each relative to their sum."""
     positive("epsilon", epsilon)
     total = exact("epsilon", epsilon)
@@ -47,11 +47,11 @@ def divided(epsilon: Any, max_depth: int, shares: Mapping[str, float] | None) ->
     leaf = total - max_depth * selection - counts * count
     for name, share in (("selection", selection), ("count", count), ("leaf", leaf)):
         if share or name != "count":
-            large_enough(share, f"one {name}", epsilon)
-    return Budget(total, selection, count, leaf)
+            require_share(share, f"one {name}", epsilon)
+    return PathShares(total, selection, count, leaf)
 
 
-def large_enough(share: Fraction, purpose: str, epsilon: Any) -> Fraction:
+def require_share(share: Fraction, purpose: str, epsilon: Any) -> Fraction:
     """A share of ε that can be drawn at, or an error; before any data is looked at."""
     if share < LEAST_SHARE:
         raise ParameterError(
@@ -64,13 +64,13 @@ def _checked(shares: Mapping[str, float] | None) -> dict[str, Fraction]:
     if shares is None:
         shares = DEFAULT_SHARES
     if not isinstance(shares, Mapping):
-        raise ParameterError(f"budget must be a mapping such as {dict(DEFAULT_SHARES)}, got {shares!r}")
+        raise ParameterError(f"shares must be a mapping such as {dict(DEFAULT_SHARES)}, got {shares!r}")
     for name in shares:
         if name not in DEFAULT_SHARES:
             hint = did_you_mean(name, DEFAULT_SHARES, before="; ")
-            raise ParameterError(f"budget has shares for {', '.join(DEFAULT_SHARES)}, got {name!r}{hint}")
+            raise ParameterError(f"there are shares for {', '.join(DEFAULT_SHARES)}, got {name!r}{hint}")
     for name in DEFAULT_SHARES:
         if name not in shares:
-            raise ParameterError(f"budget must say the share of {name!r}, such as {dict(DEFAULT_SHARES)}")
-        positive(f"budget share of {name}", shares[name])
-    return {name: as_written(f"budget share of {name}", share) for name, share in shares.items()}
+            raise ParameterError(f"shares must say the share of {name!r}, such as {dict(DEFAULT_SHARES)}")
+        positive(f"share of {name}", shares[name])
+    return {name: as_written(f"share of {name}", share) for name, share in shares.items()}

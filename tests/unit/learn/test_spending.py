@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from sordino.core import add_remove_row, replace_row
 from sordino.learn import grow
-from sordino.learn.budget import DEFAULT_SHARES, divided
+from sordino.learn.path_shares import DEFAULT_SHARES, divide_epsilon
 from sordino.mechanisms.noise.counts import count_deviation
 from sordino.testing import seeded
 
@@ -65,10 +65,10 @@ def test_the_guarantee_names_its_adjacency(model):
 def test_replacement_halves_what_a_tree_can_buy():
     one, _ = tree(epsilon=3)._prepared()
     other, _ = tree(epsilon=3, adjacency="replace")._prepared()
-    assert one.budget.total == 3
-    assert other.budget.total == Fraction(3, 2)
-    assert other.budget.selection * 2 == one.budget.selection
-    assert (other.budget.count * 2, other.budget.leaf * 2) == (one.budget.count, one.budget.leaf)
+    assert one.shares.total == 3
+    assert other.shares.total == Fraction(3, 2)
+    assert other.shares.selection * 2 == one.shares.selection
+    assert (other.shares.count * 2, other.shares.leaf * 2) == (one.shares.count, one.shares.leaf)
 
 
 def test_replacement_halves_what_a_forest_can_buy():
@@ -168,19 +168,17 @@ def test_a_part_of_a_seeded_tree_says_so_too():
 @pytest.mark.parametrize("depth", [1, 2, 5])
 @pytest.mark.parametrize("shares", [None, {"selection": 1, "count": 1, "leaf": 1}, DEFAULT_SHARES])
 def test_a_longest_path_spends_exactly_all(depth, shares):
-    budget = divided(0.3, depth, shares)
-    assert (
-        depth * budget.selection + (depth - 1) * budget.count + budget.leaf == Fraction(0.3) == budget.total
-    )
-    assert min(budget.selection, budget.leaf) > 0
-    assert (budget.count > 0) == (depth > 1)
+    parts = divide_epsilon(0.3, depth, shares)
+    assert depth * parts.selection + (depth - 1) * parts.count + parts.leaf == Fraction(0.3) == parts.total
+    assert min(parts.selection, parts.leaf) > 0
+    assert (parts.count > 0) == (depth > 1)
 
 
 def test_shares_are_relative_and_a_single_level_gives_its_count_to_the_leaf():
     small, large = ({"selection": s, "count": s, "leaf": s} for s in (0.1, 7))
-    assert divided(1, 3, small) == divided(1, 3, large)
-    budget = divided(1, 1, {"selection": 6, "count": 1, "leaf": 3})
-    assert (budget.selection, budget.count, budget.leaf) == (Fraction(3, 5), 0, Fraction(2, 5))
+    assert divide_epsilon(1, 3, small) == divide_epsilon(1, 3, large)
+    parts = divide_epsilon(1, 1, {"selection": 6, "count": 1, "leaf": 3})
+    assert (parts.selection, parts.count, parts.leaf) == (Fraction(3, 5), 0, Fraction(2, 5))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -194,12 +192,12 @@ def test_no_path_spends_more_than_all_and_every_leaf_uses_what_is_left(depth, se
     paid = np.zeros(released.nodes, dtype=object)
     left = {0: 3}
     for node in range(released.nodes):
-        spent = paid[node] + (plan.budget.count if not np.isnan(released.size[node]) else 0)
+        spent = paid[node] + (plan.shares.count if not np.isnan(released.size[node]) else 0)
         if released.attribute[node] < 0:
-            assert float(plan.budget.total - spent) == released.epsilon[node]
-            assert float(plan.budget.leaf) <= released.epsilon[node]
+            assert float(plan.shares.total - spent) == released.epsilon[node]
+            assert float(plan.shares.leaf) <= released.epsilon[node]
             continue
-        spent += plan.budget.selection if left[node] > 1 else 0
+        spent += plan.shares.selection if left[node] > 1 else 0
         for child in released.children(node):
             paid[child], left[child] = spent, left[node] - 1
     assert released.depth <= depth
@@ -218,4 +216,4 @@ def test_the_root_is_not_counted_and_small_nodes_are_not_split():
         if released.level[node] == 1:
             least = grow.smallest_splittable(sizes, plan)
             assert (released.attribute[node] >= 0) == (released.size[node] >= least)
-            assert least >= 2 * count_deviation(plan.budget.count)
+            assert least >= 2 * count_deviation(plan.shares.count)
