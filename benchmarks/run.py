@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+import defaults
 import graph_centrality
 import graph_counts
 import graph_top_k
@@ -30,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
+    "defaults": defaults.run,
     "selection_speed": selection_speed.run,
     "quantile": quantile.run,
     "selection_error": selection_error.run,

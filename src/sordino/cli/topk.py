@@ -9,7 +9,7 @@ import typer
 
 from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
-from sordino.mechanisms.names import TopKMechanismName, list_names
+from sordino.mechanisms.names import MetricName, TopKMechanismName, list_names
 
 
 class Excess(StrEnum):
@@ -27,9 +27,7 @@ def topk(
     ],
     metric: Annotated[
         str,
-        typer.Option(
-            help="ego_betweenness, brokerage, degree, triangles, ego_edges, core_number or clustering."
-        ),
+        typer.Option(help=f"{list_names(MetricName)}."),
     ] = "ego_betweenness",
     mechanism: Annotated[
         str,
@@ -72,7 +70,7 @@ def topk(
         graph.read_graph(file, nodes, header),
         k,
         epsilon=epsilon,
-        metric=metric,
+        metric=cast(MetricName, metric),
         mechanism=cast(TopKMechanismName, mechanism),
         max_degree=max_degree,
         excess=excess.value,

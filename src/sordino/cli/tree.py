@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sordino.cli.output import print_json
+from sordino.mechanisms.names import CriterionName, MechanismName, list_names
 
 
 def tree(
@@ -32,11 +33,11 @@ def tree(
     ] = None,
     max_depth: Annotated[int, typer.Option("--depth", "-d", help="Splits on a path, at most.")] = 5,
     criterion: Annotated[
-        str | None, typer.Option(help="gini, max_operator or information_gain; auto by default.")
+        str | None, typer.Option(help=f"{list_names(CriterionName)}; auto chooses by public numbers.")
     ] = None,
     selection: Annotated[
         str | None,
-        typer.Option(help="permute_and_flip, shifted_dampening, local_dampening, smooth_noisy_max, …"),
+        typer.Option(help=f"The mechanism that chooses attributes: {list_names(MechanismName)}."),
     ] = None,
     show: Annotated[int, typer.Option(help="How many levels to print.")] = 3,
     plot: Annotated[Path | None, typer.Option(help="Also draw the tree into this picture.")] = None,

@@ -15,7 +15,7 @@ from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, M
 from sordino.graphs.projection import PRICE, project
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms import selection
-from sordino.mechanisms.names import DirectionName, SamplerName, TopKMechanismName
+from sordino.mechanisms.names import DirectionName, MetricName, SamplerName, TopKMechanismName
 from sordino.mechanisms.selection.registry import mechanism_names
 from sordino.sensitivity import Profile
 
@@ -36,7 +36,7 @@ def top_k(
     k: int,
     *,
     epsilon: Any,
-    metric: str | Metric = "ego_betweenness",
+    metric: MetricName | Metric = "ego_betweenness",
     mechanism: TopKMechanismName = "auto",
     max_degree: int | None = None,
     excess: str = "refuse",

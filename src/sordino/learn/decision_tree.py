@@ -25,6 +25,7 @@ from sordino.learn.scikit import PrivateClassifier
 from sordino.learn.splitting import make_splitter
 from sordino.learn.tree import Tree
 from sordino.ledger.library_payment import AccountName, LedgerSource
+from sordino.mechanisms.names import CriterionName, MechanismName
 from sordino.mechanisms.selection import MAJORITY_MECHANISMS
 
 LEAVES = ("counts", *MAJORITY_MECHANISMS)
@@ -86,8 +87,8 @@ class DecisionTreeClassifier(PrivateClassifier):
         classes: Any = None,
         max_rows: Any = None,
         max_depth: Any = 5,
-        criterion: str = "auto",
-        selection: str = "permute_and_flip",
+        criterion: CriterionName = "auto",
+        selection: MechanismName = "permute_and_flip",
         leaves: str = "counts",
         shares: Mapping[str, float] | None = None,
         class_prior: ArrayLike | None = None,

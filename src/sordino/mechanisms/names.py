@@ -35,6 +35,12 @@ TopKMechanismName = Literal["auto", "degree_proxy", RankingMechanismName]
 SubgraphMechanismName = Literal["ladder", "zhang_ladder", SmoothNoiseName, "global"]
 CountMechanismName = Literal[SubgraphMechanismName, "levels", "discrete_laplace", "cumulative", "bins"]
 
+# and what else is chosen by name in public signatures
+MetricName = Literal[
+    "ego_betweenness", "brokerage", "degree", "triangles", "ego_edges", "core_number", "clustering"
+]
+CriterionName = Literal["auto", "information_gain", "max_operator", "gini"]
+
 
 def list_names(names: Any) -> str:
     """The names of a Literal in a sentence: a, b or c."""

@@ -1,0 +1,176 @@
+"""What the defaults of `select` and `add_noise` are measured by: exact expected errors, on questions of all kinds.
+
+Nothing is drawn: every number is an expectation under the exact law. The questions are made by fixed recipes, so that
+the tables need no data. A default is judged by its mean rank and by how far it is from the best in its worst case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from report import Check, Report
+from scipy import integrate
+
+import sordino as sd
+from sordino.graphs.metrics import METRICS
+from sordino.mechanisms.noise.registry import NOISES, best_noise, default_beta, noise_names
+from sordino.mechanisms.selection import MECHANISMS
+from sordino.sampling.shapes import Shape
+
+Question = tuple[str, np.ndarray, sd.Profile | float, sd.Distance | None, tuple[float, ...]]
+
+_RANKED = [name for name, entry in MECHANISMS.items() if entry.traits.ranks]
+_TOO_HARD = 0.9  # of the error of a uniform choice: what no mechanism learns anything about decides nothing
+_LARGE = 1e6
+_REACH = 1 << 14
+
+
+def questions(quick: bool) -> Iterator[Question]:
+    """(name, scores, profile, distance, every ε)."""
+    rng = np.random.default_rng(5)
+    votes = np.sort(rng.multinomial(3000, rng.dirichlet(np.ones(30))))[::-1].astype(float)
+    yield "votes of 3000, 30 candidates", votes, 1.0, None, (0.01, 0.1, 1.0)
+    readme = sd.Profile.from_table([[4, 8, 16], [3, 6, 12], [2, 4, 8], [2, 4, 8], [1, 2, 4]], bound=100)
+    yield "five scores, profiles that double", np.array([52.0, 31, 12, 9, 3]), readme, None, (0.5, 1.0, 5.0)
+    scores = rng.lognormal(3, 1, 200)
+    relative = np.minimum(np.cumsum(np.full((200, 8), 0.05) * scores[:, None], axis=1), 200)
+    yield (
+        "200 scores that move by 5 % of themselves",
+        scores,
+        sd.Profile.from_table(relative, bound=200),
+        None,
+        (1, 5, 20),
+    )
+    shared = sd.Profile.from_table([1.0, 2, 4, 8, 16], bound=200)
+    yield "200 scores, one profile for all", scores, shared, None, (1, 5, 20)
+    values = rng.lognormal(3, 0.5, 100 if quick else 300).clip(0, 200)
+    for p in (50, 90):
+        asked, profile = sd.percentile_question(values, p, bounds=(0, 200))
+        yield f"record at p = {p}", asked, profile, None, (5, 20, 50)
+    graph = sd.graphs.Graph.of(rng.zipf(1.7, size=(600, 2)) % 60)
+    for name in ("ego_betweenness", "triangles", "clustering"):
+        metric = METRICS[name]
+        profile = metric.profile(graph, graph.nodes - 1).until(256)
+        yield f"node with the largest {name}", metric.scores(graph), profile, sd.flip_edge(), (1, 5, 20)
+
+
+def selections(quick: bool) -> Report:
+    rows, raw, worst = [], {}, dict.fromkeys(("profile", "constant"), 1.0)
+    behind = []
+    for name, scores, profile, distance, epsilons in questions(quick):
+        for epsilon in epsilons[:1] if quick else epsilons:
+            asked = {"profile": profile, "epsilon": epsilon, "distance": distance}
+            errors = {
+                mechanism: sd.expected_error(scores, mechanism=mechanism, **asked) for mechanism in _RANKED
+            }
+            chosen = sd.select(scores, **asked).mechanism
+            uniform, best = float(np.mean(scores.max() - scores)), min(errors.values())
+            kind = "constant" if isinstance(profile, float) else "profile"
+            if best < _TOO_HARD * uniform and errors[chosen] > 1e-9 * uniform:
+                ratio = errors[chosen] / max(best, 1e-9 * uniform)
+                worst[kind] = max(worst[kind], ratio)
+                if ratio > 1 + 1e-9:
+                    behind.append(f"{name}, ε = {epsilon:g} ({ratio:.2g}×)")
+            raw[f"{name}, {epsilon}"] = errors
+            cells = [_cell(errors[m], m == chosen) for m in _RANKED]
+            rows.append([name, f"{epsilon:g}", f"{uniform:.3g}", *cells])
+    never = Check(
+        "best for a constant profile",
+        f"at most {worst['constant']:.4g}× the best",
+        worst["constant"] < 1.0001,
+    )
+    least = {m: sum(errors[m] <= 1.0001 * min(errors.values()) for errors in raw.values()) for m in _RANKED}
+    most = max(least, key=least.__getitem__)
+    often = f"{least[most]} of {len(raw)} questions ({most}); the default is behind in: {'; '.join(behind) or 'none'}"
+    chosen = "inverse_sensitivity"
+    second = Check("the default for profiles is the one that is best most often", often, most == chosen)
+    return Report("default-mechanism", ["question", "ε", "at random", *_RANKED], rows, [never, second], raw)
+
+
+def _cell(error: float | None, taken: bool) -> str:
+    if error is None:
+        return ""
+    return f"**{error:.3g}**" if taken else f"{error:.3g}"
+
+
+def mean_radius(shape: Shape) -> float:
+    """E|Z| = ∫ P(|Z| > z) dz of a symmetric shape."""
+
+    def tail(z: float) -> float:
+        return 2 * math.exp(float(shape.log_tail(z)))
+
+    return float(integrate.quad(tail, 0, math.inf, limit=400)[0])
+
+
+PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "1 at every distance": lambda t: np.ones(len(t)),
+    "1 + t/10": lambda t: 1 + t / 10,
+    "1 + t": lambda t: 1.0 + t,
+    "1 + t²": lambda t: 1.0 + t * t,
+    "1, then 1000 from t = 100": lambda t: np.where(t < 100, 1.0, 1000.0),
+}
+
+
+def noises(quick: bool) -> Report:
+    names = noise_names(constant=False)
+    steps = np.arange(1 << 17, dtype=float)
+    rows, raw, pure_best = [], {}, True
+    for epsilon, delta in ((0.1, 0.0), (1.0, 0.0), (0.1, 1e-6), (1.0, 1e-6), (1.0, 1e-3)):
+        for label, profile in PROFILES.items():
+            errors: dict[str, float] = {}
+            for name in names:
+                if not NOISES[name].traits.serves(constant=False, delta=delta):
+                    continue
+                beta = default_beta(name, "tight", epsilon, delta)
+                entry = NOISES[name]
+                noise = entry.fitted("tight", epsilon, delta, beta)
+                smooth = float((np.exp(-beta * steps) * np.minimum(profile(steps), _LARGE)).max())
+                errors[name] = smooth / noise.alpha(epsilon, delta, beta) * mean_radius(noise.shape)
+            chosen = best_noise(epsilon, None)
+            pure = [errors[name] for name in noise_names(constant=False, pure=True)]
+            pure_best &= errors[chosen] <= min(pure)
+            raw[f"{label}, {epsilon}, {delta}"] = errors
+            cells = [
+                "" if n not in errors else f"**{errors[n]:.3g}**" if n == chosen else f"{errors[n]:.3g}"
+                for n in names
+            ]
+            rows.append([label, f"{epsilon:g}", f"{delta:g}", *cells])
+        if quick:
+            break
+    check = Check(
+        "the default is the best pure noise for every profile",
+        "in every row" if pure_best else "not in all",
+        pure_best,
+    )
+    return Report("default-noise", ["local sensitivity at distance t", "ε", "δ", *names], rows, [check], raw)
+
+
+def constant(quick: bool) -> Report:
+    """E|released − value| for a constant bound, averaged over where the value lies between two lattice points."""
+    rows, raw, never = [], {}, True
+    for epsilon in (1.0,) if quick else (0.1, 1.0, 3.0):
+        for bound in (1, 10):
+            errors = {
+                name: float(np.mean([law_error(place / 8, name, epsilon, bound) for place in range(8)]))
+                for name in ("discrete_laplace", "laplace", "student_t")
+            }
+            raw[f"{epsilon}, {bound}"] = errors
+            never &= errors["discrete_laplace"] <= min(errors.values()) * 1.0001
+            rows.append([f"{epsilon:g}", str(bound), *(f"{error:.4g}" for error in errors.values())])
+    found = "in every row" if never else "not in every row"
+    check = Check("discrete Laplace noise on the rounded value is never worse", found, never)
+    header = ["ε", "bound in steps", "discrete_laplace (the default)", "laplace", "student_t"]
+    return Report("default-constant-noise", header, rows, [check], raw)
+
+
+def law_error(value: float, noise: str, epsilon: float, bound: int) -> float:
+    law = sd.noise_law(value, bound, epsilon=epsilon, noise=noise, step=1)
+    window = law.window()
+    first, last = max(window[0], -_REACH), min(window[1], _REACH)
+    return float(np.exp(law.log_masses(first, last)) @ np.abs(np.arange(first, last + 1) - value))
+
+
+def run(quick: bool = False) -> list[Report]:
+    return [selections(quick), noises(quick), constant(quick)]
