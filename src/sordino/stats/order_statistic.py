@@ -24,6 +24,11 @@ def order_statistic_bound(values: Any, k: int, width: float) -> SmoothBound:
     **Source**: Nissim, Raskhodnikova and Smith 2007, Prop. 3.4 (median) and its extension to other ranks.
     **Numerics**: pairs further apart than ln(width/best)/β cannot win; the best right end moves monotonically with
     the left end, so a divide and conquer looks at O(T log T) pairs.
+
+    >>> import sordino as sd
+    >>> bound = sd.stats.order_statistic_bound([1, 2, 3, 4, 95], k=3, width=100)
+    >>> round(bound.at(2.0), 3)  # confidential: after one change, the next could move it from 3 to 95, and 92/e² counts
+    12.451
     """
 
     k, width = whole("k", k, least=1), positive("width", width)

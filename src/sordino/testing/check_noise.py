@@ -63,7 +63,14 @@ def prove_noise(
     step: Any = 1,
     **options: Any,
 ) -> Proof:
-    """The proof, or refutation, of a noise that claims ``epsilon`` and spends ``spent``: a mutant if more."""
+    """The proof, or refutation, of a noise that claims ``epsilon`` and spends ``spent``: a mutant if more.
+
+    >>> from sordino.testing import prove_noise
+    >>> def neighbours(x):
+    ...     return [y for y in (x - 1, x + 1) if 0 <= y <= 3]
+    >>> prove_noise("laplace", range(4), neighbours, lambda x: (x, 1), epsilon=0.5, spent=0.6).holds
+    False
+    """
     asked: dict[str, Any] = {"epsilon": spent, "delta": delta, "noise": noise, "step": step, **options}
 
     def law(database: Database) -> Any:
