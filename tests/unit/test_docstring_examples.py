@@ -11,7 +11,10 @@ import pytest
 
 from sordino import SordinoError
 
-MODULES = ("sordino", *(f"sordino.{name}" for name in ("graphs", "learn", "audit", "ledger", "stats", "testing")))
+MODULES = (
+    "sordino",
+    *(f"sordino.{name}" for name in ("graphs", "learn", "audit", "ledger", "stats", "testing")),
+)
 
 
 def documented():
