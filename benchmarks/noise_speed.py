@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from report import Check, Report, interleaved, medians
 
-from sordino.sampling.lattice import lattice_draws
+from sordino.sampling.lattice import draw_many_on_lattice
 from sordino.sampling.shapes import GeneralisedCauchy, Laplace, LaplaceLogNormal, Shape, StudentT
 
 SHAPES: dict[str, Shape] = {
@@ -28,7 +28,7 @@ def run(quick: bool = False) -> Report:
         def draws(shape: Shape, step: Fraction = step) -> Callable[[], float]:
             def timed() -> float:
                 start = time.perf_counter()
-                lattice_draws(shape, Fraction(1, 3), Fraction(1), step, size)
+                draw_many_on_lattice(shape, Fraction(1, 3), Fraction(1), step, size)
                 return time.perf_counter() - start
 
             return timed

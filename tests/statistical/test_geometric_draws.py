@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sordino.mechanisms.noise.counts import noisy_counts
+from sordino.mechanisms.noise.counts import add_count_noise
 from sordino.mechanisms.selection import MAJORITY_MECHANISMS, majority_labels, majority_law
-from sordino.sampling.geometric import discrete_laplace_array, geometric
+from sordino.sampling.geometric import draw_discrete_laplaces, draw_geometric
 from sordino.testing import seeded
 
 DRAWS = 100_000
@@ -46,18 +46,18 @@ def folded(values, rate):
 @pytest.mark.parametrize("rate", RATES)
 def test_geometric_draws_follow_their_law_and_not_one_three_percent_off(rate):
     with seeded(11):
-        counts = folded(geometric(rate, DRAWS), rate)
+        counts = folded(draw_geometric(rate, DRAWS), rate)
     assert consistent(counts, geometric_law(rate), DRAWS)
     if rate <= 1:
         with seeded(11):
-            off = folded(geometric(rate * Fraction(103, 100), 4 * DRAWS), rate)
+            off = folded(draw_geometric(rate * Fraction(103, 100), 4 * DRAWS), rate)
         assert not consistent(off, geometric_law(rate), 4 * DRAWS)
 
 
 @pytest.mark.parametrize("rate", RATES)
 def test_discrete_laplace_draws_follow_their_law(rate):
     with seeded(12):
-        values = discrete_laplace_array(rate, DRAWS)
+        values = draw_discrete_laplaces(rate, DRAWS)
     q, k = math.exp(-rate), cells(rate)
     sizes = 2 * (1 - q) / (1 + q) * q**k
     sizes[0] /= 2
@@ -69,7 +69,7 @@ def test_discrete_laplace_draws_follow_their_law(rate):
 
 def test_two_counts_have_independent_noise():
     with seeded(13):
-        noise = noisy_counts(np.zeros((DRAWS, 2), dtype=np.int64), Fraction(1))
+        noise = add_count_noise(np.zeros((DRAWS, 2), dtype=np.int64), Fraction(1))
     q = math.exp(-1)
     chances = np.array([q / (1 + q), (1 - q) / (1 + q), q / (1 + q)])
     places = (np.sign(noise) + 1) @ [3, 1]
@@ -90,6 +90,6 @@ def test_majority_labels_follow_their_law(mechanism, counts):
 def test_ties_that_are_not_fair_are_told_apart():
     groups = np.tile((2, 2, 1), (DRAWS, 1))
     with seeded(15):
-        unfair = (groups + geometric(Fraction(1, 2), groups.size).reshape(groups.shape)).argmax(axis=1)
+        unfair = (groups + draw_geometric(Fraction(1, 2), groups.size).reshape(groups.shape)).argmax(axis=1)
     law = np.exp(majority_law(np.array((2, 2, 1)), Fraction(1, 2)))
     assert not consistent(np.bincount(unfair, minlength=3), law, DRAWS)

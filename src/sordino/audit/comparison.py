@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from sordino.audit.deciding_event import Event
+from sordino.audit.deciding_event import DecidingEvent
 from sordino.audit.lattice_comparison import LatticeComparison
 from sordino.audit.lattice_law import LatticeLaw
 from sordino.audit.log_law import LogLaw
@@ -13,10 +13,10 @@ from sordino.audit.matrix_comparison import is_labelled_pair, is_series, tabulat
 from sordino.audit.universe import NeighbouringPairs, Progress
 from sordino.core.errors import ProofError
 
-__all__ = ["Comparison", "LogLaw", "compare"]
+__all__ = ["LawComparison", "LogLaw", "compare_laws"]
 
 
-class Comparison(Protocol):
+class LawComparison(Protocol):
     """What a proof asks of the laws; answers are (value, index of the ordered pair)."""
 
     def worst_epsilon(self, delta: float, progress: Progress | None = None) -> tuple[float, int]:
@@ -25,7 +25,7 @@ class Comparison(Protocol):
     def worst_delta(self, epsilon: float) -> tuple[float, int]:
         """The largest δ(ε) over pairs."""
 
-    def event(self, pair: int, delta: float) -> Event:
+    def event(self, pair: int, delta: float) -> DecidingEvent:
         """The outcomes that decide the least ε of one pair."""
 
     @property
@@ -37,9 +37,9 @@ class Comparison(Protocol):
         """The largest mass of one law that was not looked at outcome by outcome."""
 
 
-def compare(
+def compare_laws(
     pairs: NeighbouringPairs, laws: Sequence[Any], tolerance: float, outcomes: Sequence[Any] | None = None
-) -> Comparison:
+) -> LawComparison:
     """Bring the laws of all databases to one form, refusing laws that are none or not of one kind."""
     kinds = [_kind(law) for law in laws]
     if len(set(kinds)) > 1:

@@ -12,7 +12,7 @@ from sordino.audit.divergence import Floats, log_ratios, smallest_epsilon
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class DecidingEvent:
     """A worst outcome, or worst set of outcomes, of one pair with both of its probabilities."""
 
     outcome: Any

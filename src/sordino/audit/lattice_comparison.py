@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.audit.deciding_event import Event, mass, worst_outcomes
+from sordino.audit.deciding_event import DecidingEvent, mass, worst_outcomes
 from sordino.audit.divergence import Floats, hockey_stick, smallest_epsilon
 from sordino.audit.lattice_law import LatticeLaw
 from sordino.audit.lattice_tails import Probes, check_stated, contradiction, is_found, probe
@@ -79,12 +79,12 @@ class LatticeComparison:
 
     @property
     def scope(self) -> str:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         return f"multiples of {self.laws[0].step}"
 
     @property
     def unseen(self) -> float:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         return float(self._outside.max())
 
     # ---- what is read of one law ----------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class LatticeComparison:
         return tail.loss, True
 
     def worst_epsilon(self, delta: float, progress: Progress | None = None) -> tuple[float, int]:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         worst, at = -1.0, 0
         for pair in range(len(self.pairs)):
             needed, _ = self._needed(pair, delta)
@@ -233,7 +233,7 @@ class LatticeComparison:
         return worst, at
 
     def worst_delta(self, epsilon: float) -> tuple[float, int]:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         worst, at = -1.0, 0
         for pair in range(len(self.pairs)):
             _, _, left, right = self._overlap(pair)
@@ -244,8 +244,8 @@ class LatticeComparison:
                 worst, at = spent, pair
         return min(worst, 1.0), at
 
-    def event(self, pair: int, delta: float) -> Event:
-        """See `Comparison`."""
+    def event(self, pair: int, delta: float) -> DecidingEvent:
+        """See `LawComparison`."""
         first, _, left, right = self._overlap(pair)
         step = self.laws[0].step
         if self._needed(pair, delta)[1]:
@@ -253,19 +253,23 @@ class LatticeComparison:
         chosen = worst_outcomes(left, right, delta)
         p, q = mass(left[chosen]), mass(right[chosen])
         if not delta:
-            return Event((first + int(chosen[0])) * step, p, q)
+            return DecidingEvent((first + int(chosen[0])) * step, p, q)
         runs = np.split(chosen, np.flatnonzero(np.diff(chosen) > 1) + 1)
-        return Event(tuple(((first + int(r[0])) * step, (first + int(r[-1])) * step) for r in runs), p, q)
+        return DecidingEvent(
+            tuple(((first + int(r[0])) * step, (first + int(r[-1])) * step) for r in runs), p, q
+        )
 
-    def _tail_event(self, pair: int) -> Event:
+    def _tail_event(self, pair: int) -> DecidingEvent:
         i, j, first, last = self._ends(pair)
         step, tail = self.laws[0].step, self._tail(pair)
         if tail.refuted_at is not None:
             k = tail.refuted_at
-            return Event(k * step, mass(self.laws[i].log_masses(k, k)), mass(self.laws[j].log_masses(k, k)))
+            return DecidingEvent(
+                k * step, mass(self.laws[i].log_masses(k, k)), mass(self.laws[j].log_masses(k, k))
+            )
         why = "mass is stated there, and looking did not find it" if tail.unfound else "analytic bound"
         text = f"outside [{first * step}, {last * step}] ({why})"
-        return Event(text, tail.mass, float(self.laws[j].tail_mass(first, last)))
+        return DecidingEvent(text, tail.mass, float(self.laws[j].tail_mass(first, last)))
 
 
 def _joint_windows(pairs: NeighbouringPairs, laws: tuple[LatticeLaw, ...]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.audit.deciding_event import Event, mass, worst_outcomes
+from sordino.audit.deciding_event import DecidingEvent, mass, worst_outcomes
 from sordino.audit.divergence import Floats, hockey_stick, smallest_epsilon
 from sordino.audit.log_law import LogLaw
 from sordino.audit.outcome import outcome_key
@@ -44,7 +44,7 @@ class MatrixComparison:
             yield start, self.most[self.pairs.left[chosen]], self.least[self.pairs.right[chosen]]
 
     def worst_epsilon(self, delta: float, progress: Progress | None = None) -> tuple[float, int]:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         worst, at = -1.0, 0
         for start, left, right in self._chunks():
             needed, _ = smallest_epsilon(left, right, delta)
@@ -56,7 +56,7 @@ class MatrixComparison:
         return worst, at
 
     def worst_delta(self, epsilon: float) -> tuple[float, int]:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         worst, at = -1.0, 0
         for start, left, right in self._chunks():
             spent = hockey_stick(left, right, epsilon)
@@ -65,24 +65,24 @@ class MatrixComparison:
                 worst, at = float(spent[best]), start + best
         return min(worst, 1.0), at
 
-    def event(self, pair: int, delta: float) -> Event:
-        """See `Comparison`."""
+    def event(self, pair: int, delta: float) -> DecidingEvent:
+        """See `LawComparison`."""
         left = self.most[self.pairs.left[pair]]
         right = self.least[self.pairs.right[pair]]
         chosen = worst_outcomes(left, right, delta)
         named = tuple(self.outcomes[k] for k in chosen)
-        return Event(named if delta else named[0], mass(left[chosen]), mass(right[chosen]))
+        return DecidingEvent(named if delta else named[0], mass(left[chosen]), mass(right[chosen]))
 
     @property
     def scope(self) -> str:
-        """See `Comparison`."""
+        """See `LawComparison`."""
         if self.labelled:
             return f"{len(self.outcomes):,} outcomes, told apart by type and bits"
         return f"positions 0 … {len(self.outcomes) - 1} of the laws' arrays: the position itself is what is released"
 
     @property
     def unseen(self) -> float:
-        """See `Comparison`: every outcome is looked at."""
+        """See `LawComparison`: every outcome is looked at."""
         return 0.0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.audit.comparison import Comparison, compare
+from sordino.audit.comparison import LawComparison, compare_laws
 from sordino.audit.universe import Neighbours, Progress, neighbouring_pairs
 from sordino.core import parameters
 from sordino.display.progress import show_progress
@@ -82,7 +82,7 @@ class Proof:
     tolerance: float
     outcomes: str
     unseen: float
-    _comparison: Comparison = field(repr=False, compare=False)
+    _comparison: LawComparison = field(repr=False, compare=False)
 
     @property
     def slack(self) -> float:
@@ -181,7 +181,7 @@ def prove(
         def report(done: int, _: int) -> None:
             step(count + done, total)
 
-        comparison = compare(pairs, laws, tolerance, None if outcomes is None else list(outcomes))
+        comparison = compare_laws(pairs, laws, tolerance, None if outcomes is None else list(outcomes))
         allowed = delta * (1 + tolerance)
         worst_epsilon, at = comparison.worst_epsilon(allowed, report)
     worst_delta, _ = comparison.worst_delta(epsilon)

@@ -380,11 +380,11 @@ def _with_distance(account: Account, distances: dict[str, str | None]) -> dict[s
 def _loss(event: Event) -> str:
     from fractions import Fraction
 
-    from sordino.ledger.amount_text import rounded_up
+    from sordino.ledger.amount_text import write_rounded_up
 
     losses = (("epsilon", event.epsilon), ("rho", event.rho), ("delta", event.delta))
     return ", ".join(
-        f"{name} {rounded_up(Fraction(text))}" for name, text in losses if text not in (None, "0")
+        f"{name} {write_rounded_up(Fraction(text))}" for name, text in losses if text not in (None, "0")
     )
 
 

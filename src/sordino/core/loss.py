@@ -98,7 +98,7 @@ class Loss:
         return stated if self.private else stated | {"private": False}
 
 
-def rounded_up(amount: Fraction) -> float:
+def round_up(amount: Fraction) -> float:
     """The least float that is not below an exact loss."""
     try:
         nearest = float(amount)
@@ -107,8 +107,14 @@ def rounded_up(amount: Fraction) -> float:
     return nearest if Fraction(nearest) >= amount else math.nextafter(nearest, math.inf)
 
 
+def round_down(amount: Fraction) -> float:
+    """The largest float that is not above an exact budget."""
+    nearest = float(amount)
+    return nearest if Fraction(nearest) <= amount else math.nextafter(nearest, -math.inf)
+
+
 def _times(loss: float, factor: int) -> float:
-    return loss if math.isinf(loss) else rounded_up(Fraction(loss) * factor)
+    return loss if math.isinf(loss) else round_up(Fraction(loss) * factor)
 
 
 def _group_delta(delta: float, epsilon: float, total: float, count: int) -> float:
@@ -120,7 +126,7 @@ def _group_delta(delta: float, epsilon: float, total: float, count: int) -> floa
     if delta == 0 or count == 1:
         return delta
     if epsilon == 0:
-        return min(rounded_up(Fraction(delta) * count), 1.0)
+        return min(round_up(Fraction(delta) * count), 1.0)
     growth = math.log(-math.expm1(-total)) - math.log(-math.expm1(-epsilon))
     exponent = math.log(delta) + (total - epsilon) + growth
     errors = (abs(math.log(delta)) + total + 4 * 745) * 2.0**-50

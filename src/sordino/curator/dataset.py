@@ -12,7 +12,7 @@ from typing import NoReturn
 from sordino.core import Distance, EngineError, ParameterError
 from sordino.curator.accounts import Accounts
 from sordino.engines import Engine, Table
-from sordino.ledger.amount_text import rounded_up
+from sordino.ledger.amount_text import write_rounded_up
 from sordino.sql.policy import Policy
 
 
@@ -51,8 +51,8 @@ class DataSet:
         least = self.policy.least_epsilon
         if epsilon < least:
             raise ParameterError(
-                f"epsilon must be at least {rounded_up(least)}, which is least_epsilon in the policy of data set "
-                f"{self.policy.dataset!r}, got {rounded_up(epsilon)}"
+                f"epsilon must be at least {write_rounded_up(least)}, which is least_epsilon in the policy of data set "
+                f"{self.policy.dataset!r}, got {write_rounded_up(epsilon)}"
             )
 
     def __reduce__(self) -> NoReturn:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.core import Guarantee, ParameterError, PrivateDataError, Release, Secret, flip_edge
-from sordino.core.loss import rounded_up
+from sordino.core.loss import round_up
 from sordino.core.parameters import choice, exact, positive, probability, whole
 from sordino.graphs.graph import Graph
 from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, Metric
@@ -97,7 +97,7 @@ def top_k(
         k,
         profile=_profile(ranked, graph, limit, name),
         epsilon=share,
-        delta=delta_per_edge(delta, rounded_up(share), price),
+        delta=delta_per_edge(delta, round_up(share), price),
         mechanism=name,  # type: ignore[arg-type]
         monotone=ranked.monotone and selection.MECHANISMS[name].traits.monotone,
         sampler=sampler,
@@ -145,7 +145,7 @@ def _stated(
     # ``price`` changes of the projection at ε/price and the δ per edge are ε and δ exactly (group privacy)
     theorem = f"{guarantee.theorem}; of a projection in which one edge moves at most {price}"
     spent = delta if guarantee.delta else 0.0
-    loss = replace(guarantee.loss, epsilon=rounded_up(epsilon), delta=spent, bounded_range=False)
+    loss = replace(guarantee.loss, epsilon=round_up(epsilon), delta=spent, bounded_range=False)
     return replace(guarantee, loss=loss, theorem=theorem)
 
 

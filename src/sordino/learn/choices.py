@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sordino.learn.criteria import Table
 from sordino.learn.splitting import Splitter
-from sordino.mechanisms.noise.counts import noisy_counts
+from sordino.mechanisms.noise.counts import add_count_noise
 from sordino.mechanisms.selection import majority_labels, select
 
 Counts = NDArray[np.int64]
@@ -48,7 +48,7 @@ class DrawnChoices:
 
     def counts(self, exact: Counts, epsilon: Fraction) -> Counts:
         """Noisy counts of disjoint rows."""
-        return noisy_counts(exact, epsilon)
+        return add_count_noise(exact, epsilon)
 
     def labels(self, exact: Counts, epsilon: Fraction) -> Counts:
         """One label per group of disjoint rows, from its counts per class."""

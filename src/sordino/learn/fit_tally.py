@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.core import Guarantee, Loss
-from sordino.core.loss import rounded_up
+from sordino.core.loss import round_up
 
 _CLONES = (
     "several clones of one private estimator were fitted, as by a search or a cross-validation: each fit spends its "
@@ -72,6 +72,6 @@ def add_up(before: Guarantee | None, fit: Guarantee) -> Guarantee:
         return fit
     if before.distance != fit.distance:
         before, fit = before.for_replacement(), fit.for_replacement()
-    total = rounded_up(Fraction(before.epsilon or 0.0) + Fraction(fit.epsilon or 0.0))
+    total = round_up(Fraction(before.epsilon or 0.0) + Fraction(fit.epsilon or 0.0))
     loss = Loss(epsilon=total, private=before.private and fit.private)
     return replace(fit, loss=loss, theorem=f"sequential composition of all fits; {fit.theorem}")

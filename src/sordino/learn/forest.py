@@ -18,7 +18,7 @@ from sordino.learn.probabilities import LEAST_WEIGHT
 from sordino.learn.random_trees import RandomTrees, find_leaf
 from sordino.learn.schema import Schema
 from sordino.mechanisms.compiled import compiled
-from sordino.mechanisms.noise.counts import count_deviation, noisy_counts
+from sordino.mechanisms.noise.counts import add_count_noise, count_deviation
 from sordino.mechanisms.selection import majority_labels
 from sordino.sampling.source import is_private
 
@@ -134,7 +134,7 @@ def release_forest(
         votes = np.eye(len(classes))[labels]
         start = np.zeros(len(classes))
         return Forest(schema, classes, trees, None, labels, votes, start, False, is_private())
-    counts = noisy_counts(exact, epsilon).reshape(shape)
+    counts = add_count_noise(exact, epsilon).reshape(shape)
     deviation = count_deviation(epsilon)
     common = estimate_classes(counts, deviation, prior)
     chances = estimate_leaves(counts, deviation, common)

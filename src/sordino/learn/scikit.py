@@ -20,7 +20,7 @@ from sordino.core import (
     add_remove_row,
     replace_row,
 )
-from sordino.core.loss import rounded_up
+from sordino.core.loss import round_up
 from sordino.core.parameters import choice
 from sordino.learn.encoding import as_array
 from sordino.learn.fit_tally import FitTally, warn_of_leaving
@@ -180,7 +180,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if changes > 1:
             theorem += f"; one replaced row is {changes} changes"
         self.private_ = is_private()
-        stated = Guarantee(Loss(epsilon=rounded_up(epsilon), private=self.private_), distance, theorem)
+        stated = Guarantee(Loss(epsilon=round_up(epsilon), private=self.private_), distance, theorem)
         self.guarantee_ = pay_before(stated, self.ledger, self.account, mechanism=type(self).__name__)
         first = not getattr(self, "_counted", False)
         self._counted = True

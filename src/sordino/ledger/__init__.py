@@ -1,7 +1,7 @@
 """Durable budgets: accounts, reserve–commit, and the record of every release."""
 
 from sordino.ledger.account import Account
-from sordino.ledger.batch import GaussianNoise, LaplaceNoise, batch_guarantee
+from sordino.ledger.batch import GaussianPart, LaplacePart, batch_guarantee
 from sordino.ledger.composition import Amount
 from sordino.ledger.event import Event, question_key
 from sordino.ledger.ledger import Ledger
@@ -14,8 +14,8 @@ __all__ = [
     "Account",
     "Amount",
     "Event",
-    "GaussianNoise",
-    "LaplaceNoise",
+    "GaussianPart",
+    "LaplacePart",
     "Ledger",
     "Limit",
     "NothingReleased",

@@ -8,12 +8,12 @@ from fractions import Fraction
 _DIGITS = 12
 
 
-def rounded_up(number: Fraction) -> str:
+def write_rounded_up(number: Fraction) -> str:
     """For losses: exact if twelve digits say it, else the next larger decimal of twelve digits."""
     return _text(number, ROUND_CEILING)
 
 
-def rounded_down(number: Fraction) -> str:
+def write_rounded_down(number: Fraction) -> str:
     """For what is left: exact if twelve digits say it, else the next smaller decimal of twelve digits."""
     return _text(number, ROUND_FLOOR)
 

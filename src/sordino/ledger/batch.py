@@ -24,14 +24,14 @@ _LEAST_RATIO = 1e-100  # of sensitivity and noise on the grid: its square must b
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceNoise:
+class LaplacePart:
     """Laplace noise of a public scale on a number of *global* sensitivity ``sensitivity``, perhaps rounded afterwards.
 
     Noise that follows a smooth bound is not of this kind (its scale moves too): give its Guarantee.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import LaplaceNoise, batch_guarantee
-    >>> one = LaplaceNoise(sd.add_remove_row(), scale=2.0)
+    >>> from sordino.ledger import LaplacePart, batch_guarantee
+    >>> one = LaplacePart(sd.add_remove_row(), scale=2.0)
     >>> round(batch_guarantee([one], 1e-9).epsilon, 3)
     0.5
     """
@@ -49,12 +49,12 @@ class LaplaceNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianNoise:
+class GaussianPart:
     """Gaussian noise of a public deviation on an answer of *global* L2 ``sensitivity``, perhaps rounded afterwards.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import GaussianNoise, batch_guarantee
-    >>> one = GaussianNoise(sd.add_remove_row(), standard_deviation=5.0)
+    >>> from sordino.ledger import GaussianPart, batch_guarantee
+    >>> one = GaussianPart(sd.add_remove_row(), standard_deviation=5.0)
     >>> batch_guarantee([one] * 4, 1e-6).epsilon < 4 * batch_guarantee([one], 1e-6).epsilon
     True
     """
@@ -68,7 +68,7 @@ class GaussianNoise:
         positive("standard_deviation", self.standard_deviation)
 
 
-Part = Guarantee | LaplaceNoise | GaussianNoise
+Part = Guarantee | LaplacePart | GaussianPart
 
 
 def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
@@ -77,14 +77,14 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     **Guarantee**: the joint release of all parts is (ε, δ)-DP for the ``delta`` given.
     **Requires**: parts, their order and their parameters are fixed before the first answer is seen; all of
     one Distance. A Guarantee stands for the worst mechanism that has it, which is randomized response (so
-    permute-and-flip gets no more than it has). zCDP alone has no such worst case: give `GaussianNoise`, or (ε, δ).
+    permute-and-flip gets no more than it has). zCDP alone has no such worst case: give `GaussianPart`, or (ε, δ).
     **Source**: Koskela, Jälkö and Honkela 2020; Kairouz, Oh and Viswanath 2015; computed by dp-accounting.
     **Numerics**: pessimistic grids of 2⁻¹³; the error of the convolutions is taken from ``delta``, and the result
     rounded up. Never more than the plain sums where those fit ``delta``.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import LaplaceNoise, batch_guarantee
-    >>> parts = [LaplaceNoise(sd.add_remove_row(), scale=10.0)] * 100
+    >>> from sordino.ledger import LaplacePart, batch_guarantee
+    >>> parts = [LaplacePart(sd.add_remove_row(), scale=10.0)] * 100
     >>> batch_guarantee(parts, 1e-6).epsilon < 100 * 0.1
     True
     """
@@ -92,9 +92,9 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     if not parts:
         raise ParameterError("a batch needs at least one part")
     for part in parts:
-        if not isinstance(part, Guarantee | LaplaceNoise | GaussianNoise):
+        if not isinstance(part, Guarantee | LaplacePart | GaussianPart):
             raise ParameterError(
-                f"a part must be a Guarantee, LaplaceNoise or GaussianNoise, got {type(part).__name__}"
+                f"a part must be a Guarantee, LaplacePart or GaussianPart, got {type(part).__name__}"
             )
     if len({distance_key(part.distance) for part in parts}) > 1:
         raise ParameterError("the parts of a batch must share one Distance: losses of two do not add up")
@@ -119,7 +119,7 @@ def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
         if isinstance(part, Guarantee) and part.epsilon is not None:
             epsilon += as_written("epsilon", part.epsilon)
             spent += as_written("delta", part.delta)
-        elif isinstance(part, LaplaceNoise):
+        elif isinstance(part, LaplacePart):
             epsilon += as_written("sensitivity", part.sensitivity) / as_written("scale", part.scale)
         else:
             return None
@@ -160,27 +160,27 @@ def _on_grid(part: Part) -> bool:
     """Whether the losses of a part are such that a grid can follow them; what is not falls back to the plain sum."""
     if isinstance(part, Guarantee):
         return part.epsilon is None or part.epsilon <= _MOST_LOSS
-    noise = part.scale if isinstance(part, LaplaceNoise) else part.standard_deviation
+    noise = part.scale if isinstance(part, LaplacePart) else part.standard_deviation
     if part.sensitivity < _LEAST_RATIO * noise:
         return False
     ratio = part.sensitivity / noise if part.sensitivity < _MOST_LOSS * noise else math.inf
     # A Gaussian's loss has mean ratio²/2 and deviation ratio; beyond ten deviations the accountant stops too.
-    return ratio <= _MOST_LOSS if isinstance(part, LaplaceNoise) else ratio * (ratio / 2 + 10) <= _MOST_LOSS
+    return ratio <= _MOST_LOSS if isinstance(part, LaplacePart) else ratio * (ratio / 2 + 10) <= _MOST_LOSS
 
 
 def _distribution(part: Part) -> Any:
     from dp_accounting.pld import common, privacy_loss_distribution  # takes a second: only when asked
 
     step = {"value_discretization_interval": _STEP}
-    if isinstance(part, LaplaceNoise):
+    if isinstance(part, LaplacePart):
         return privacy_loss_distribution.from_laplace_mechanism(part.scale, part.sensitivity, **step)
-    if isinstance(part, GaussianNoise):
+    if isinstance(part, GaussianPart):
         return privacy_loss_distribution.from_gaussian_mechanism(
             part.standard_deviation, part.sensitivity, **step
         )
     if part.epsilon is None:
         raise UnsupportedError(
-            "a zCDP guarantee alone has no worst-case distribution: give GaussianNoise(…), or its (epsilon, delta) "
+            "a zCDP guarantee alone has no worst-case distribution: give GaussianPart(…), or its (epsilon, delta) "
             "statement by as_approximate(delta)"
         )
     worst = common.DifferentialPrivacyParameters(float(part.epsilon), float(part.delta))

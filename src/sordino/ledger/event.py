@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sordino.core import Distance, ParameterError
 from sordino.core.parameters import as_written
-from sordino.ledger.amount_text import rounded_down, rounded_up
+from sordino.ledger.amount_text import write_rounded_down, write_rounded_up
 
 _AMOUNTS = ("epsilon", "delta", "rho", "at_delta")
 Kind = Literal["grant", "declare", "redeclare", "reserve", "commit", "refund", "suspend", "resume"]
@@ -59,7 +59,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without what this kind of event does not have; a limit rounds down, a loss up."""
-        shown = rounded_down if self.kind == "grant" else rounded_up
+        shown = write_rounded_down if self.kind == "grant" else write_rounded_up
         content = {}
         for name in self.__slots__:
             value = getattr(self, name)

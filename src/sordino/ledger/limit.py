@@ -9,7 +9,7 @@ from typing import Any
 
 from sordino.core import Loss, ParameterError
 from sordino.core.parameters import as_written, positive, probability
-from sordino.ledger.amount_text import rounded_down, rounded_up
+from sordino.ledger.amount_text import write_rounded_down, write_rounded_up
 from sordino.ledger.composition import COST, Amount, budget_on_grid
 
 
@@ -65,13 +65,15 @@ class Limit:
 
     def shown(self, amount: Amount, *, left: bool = False) -> str:
         """An amount of this measure as text: what is left rounds down, a loss up."""
-        text = rounded_down if left else rounded_up
+        text = write_rounded_down if left else write_rounded_up
         shown = f"{self.measure} {text(amount.loss)}"
         return f"{shown}, delta {text(amount.delta)}" if amount.delta or self.amount.delta else shown
 
     def __str__(self) -> str:
         text = self.shown(self.amount, left=True)
-        return text if self.at_delta is None else f"{text} (stated at delta {rounded_up(self.at_delta)})"
+        return (
+            text if self.at_delta is None else f"{text} (stated at delta {write_rounded_up(self.at_delta)})"
+        )
 
     def statement(self, amount: Amount) -> tuple[float, float]:
         """(ε, δ) that a spent amount implies: for ρ by Bun and Steinke 2016, Prop. 1.3 and Lemma 8.8, rounded up."""
@@ -89,12 +91,16 @@ class Limit:
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         content = amount_dict(self, self.amount, left=True)
-        return content if self.at_delta is None else content | {"at_delta": float(rounded_up(self.at_delta))}
+        return (
+            content
+            if self.at_delta is None
+            else content | {"at_delta": float(write_rounded_up(self.at_delta))}
+        )
 
 
 def amount_dict(limit: Limit, amount: Amount, *, left: bool = False) -> dict[str, object]:
     """Plain data for JSON: the numbers that `Limit.shown` writes."""
-    text = rounded_down if left else rounded_up
+    text = write_rounded_down if left else write_rounded_up
     return {limit.measure: float(text(amount.loss)), "delta": float(text(amount.delta))}
 
 

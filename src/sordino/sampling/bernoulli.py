@@ -8,14 +8,14 @@ from sordino.core.errors import ParameterError
 from sordino.sampling.source import random_below
 
 
-def bernoulli(p: Fraction) -> bool:
+def draw_bernoulli(p: Fraction) -> bool:
     """True with probability exactly ``p``, a rational number in [0, 1]."""
     if not 0 <= p <= 1:
         raise ParameterError(f"p must be in [0, 1], got {p}")
     return random_below(p.denominator) < p.numerator
 
 
-def bernoulli_exp(x: Fraction) -> bool:
+def draw_bernoulli_exp(x: Fraction) -> bool:
     """True with probability exactly e^{-x}, for a rational x >= 0.
 
     Source: Canonne, Kamath and Steinke 2020, Algorithm 1 (after von Neumann): for x in [0, 1] the number of

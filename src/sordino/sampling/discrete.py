@@ -6,13 +6,13 @@ from fractions import Fraction
 from math import isqrt
 
 from sordino.core.errors import ParameterError
-from sordino.sampling.bernoulli import bernoulli_exp
+from sordino.sampling.bernoulli import draw_bernoulli_exp
 from sordino.sampling.source import random_below, random_bits
 
 _ONE = Fraction(1)
 
 
-def discrete_laplace(scale: Fraction) -> int:
+def draw_discrete_laplace(scale: Fraction) -> int:
     """An integer k with probability proportional to e^{-|k|/scale}, exactly.
 
     Source: Canonne, Kamath and Steinke 2020, Algorithm 2. With scale = t/s: a geometric variable X with ratio
@@ -24,10 +24,10 @@ def discrete_laplace(scale: Fraction) -> int:
     t, s = scale.numerator, scale.denominator
     while True:
         remainder = random_below(t)
-        if not bernoulli_exp(Fraction(remainder, t)):
+        if not draw_bernoulli_exp(Fraction(remainder, t)):
             continue
         blocks = 0
-        while bernoulli_exp(_ONE):
+        while draw_bernoulli_exp(_ONE):
             blocks += 1
         magnitude = (remainder + t * blocks) // s
         negative = random_bits(1) == 1
@@ -36,7 +36,7 @@ def discrete_laplace(scale: Fraction) -> int:
         return -magnitude if negative else magnitude
 
 
-def discrete_gaussian(sigma_squared: Fraction) -> int:
+def draw_discrete_gaussian(sigma_squared: Fraction) -> int:
     """An integer k with probability proportional to e^{-k²/(2σ²)}, exactly.
 
     Source: Canonne, Kamath and Steinke 2020, Algorithm 3: rejection from the discrete Laplace law of the
@@ -47,6 +47,6 @@ def discrete_gaussian(sigma_squared: Fraction) -> int:
     t = isqrt(sigma_squared.numerator // sigma_squared.denominator) + 1
     mode = sigma_squared / t
     while True:
-        candidate = discrete_laplace(Fraction(t))
-        if bernoulli_exp((abs(candidate) - mode) ** 2 / (2 * sigma_squared)):
+        candidate = draw_discrete_laplace(Fraction(t))
+        if draw_bernoulli_exp((abs(candidate) - mode) ** 2 / (2 * sigma_squared)):
             return candidate

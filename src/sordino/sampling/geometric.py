@@ -19,7 +19,7 @@ _SMALLEST_RATE = Fraction(1, 1 << 40)  # below, 64 bits of U decide no k any mor
 _RELATIVE, _ABSOLUTE = 2.0**-46, 2.0**-50
 
 
-def geometric(rate: Fraction, size: int) -> NDArray[np.int64]:
+def draw_geometric(rate: Fraction, size: int) -> NDArray[np.int64]:
     """``size`` whole numbers k ≥ 0 with probability proportional to e^(−rate·k), exactly and independently.
 
     k is the number of thresholds e^(−rate), e^(−2·rate), … that lie above a uniform U. 64 bits of U enclose −ln U/rate;
@@ -44,7 +44,7 @@ def geometric(rate: Fraction, size: int) -> NDArray[np.int64]:
     return draws
 
 
-def discrete_laplace_array(rate: Fraction, size: int) -> NDArray[np.int64]:
+def draw_discrete_laplaces(rate: Fraction, size: int) -> NDArray[np.int64]:
     """``size`` integers k with probability proportional to e^(−rate·|k|): differences of two geometric variables."""
-    draws = geometric(rate, 2 * size)
+    draws = draw_geometric(rate, 2 * size)
     return draws[:size] - draws[size:]

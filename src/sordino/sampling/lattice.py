@@ -27,12 +27,12 @@ _GUARD_BITS = 64
 _SAFE_GUESS = 2.0**62
 
 
-def lattice_draw(shape: Shape, centre: Fraction, scale: Fraction, step: Fraction) -> int:
+def draw_on_lattice(shape: Shape, centre: Fraction, scale: Fraction, step: Fraction) -> int:
     """The index of the lattice point nearest to centre + scale·Z, one draw, exact in law."""
     return int(_draw(shape, centre, scale, step, 1)[0])
 
 
-def lattice_draws(
+def draw_many_on_lattice(
     shape: Shape, centre: Fraction, scale: Fraction, step: Fraction, size: int
 ) -> NDArray[np.int64] | list[int]:
     """``size`` independent draws; an int64 array, or a list of Python integers where one does not fit into it."""

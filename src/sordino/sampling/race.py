@@ -26,7 +26,7 @@ _FLOAT_SLACK = 2.0**-46
 _LARGEST_SCALE = Fraction(10) ** 200
 
 
-def race(shape: Shape, scores: NDArray[np.float64] | NDArray[np.int64], scale: Fraction) -> int:
+def draw_winner(shape: Shape, scores: NDArray[np.float64] | NDArray[np.int64], scale: Fraction) -> int:
     """The index of the largest score_i + scale·Z_i, with independent Z_i of the given shape."""
     runners: _Noises | _ComposedNoises
     if isinstance(shape, LaplaceLogNormal):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sordino as sd
-from sordino.core.loss import rounded_up
+from sordino.core.loss import round_up
 from sordino.testing import seeded as seeded_draws
 
 EPSILONS = st.one_of(
@@ -118,7 +118,7 @@ def test_zcdp_is_converted_upwards(rho, delta):
 
 @given(st.fractions(min_value=0, max_value=10**6))
 def test_rounding_up_is_to_the_next_float(amount):
-    stated = rounded_up(amount)
+    stated = round_up(amount)
     assert Fraction(stated) >= amount
     assert stated == 0 or Fraction(math.nextafter(stated, -math.inf)) < amount
 

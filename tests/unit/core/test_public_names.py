@@ -39,11 +39,11 @@ PUBLIC = {
         SpendingWarning Tree as_schema export_text plot_tree
     """,
     "sordino.ledger": """
-        Account Amount Event GaussianNoise LaplaceNoise Ledger Limit NothingReleased Reservation
+        Account Amount Event GaussianPart LaplacePart Ledger Limit NothingReleased Reservation
         StoredRelease TABLE_KINDS batch_guarantee question_key
     """,
     "sordino.testing": """
-        check_backend check_mechanism prove_mechanism seeded
+        check_backend check_mechanism check_noise prove_mechanism prove_noise seeded
     """,
 }
 

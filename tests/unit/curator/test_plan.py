@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 import sordino as sd
-from sordino.sql.answering.cell_noise import ConstantNoise, constant_noise, rounded_down, smooth_noise
+from sordino.core.loss import round_down
+from sordino.sql.answering.cell_noise import ConstantNoise, constant_noise, smooth_noise
 from sordino.sql.answering.plan import AnswerOptions
 
 ONE = {"r": Fraction(1)}
@@ -172,6 +173,6 @@ def test_noise_says_that_it_needs_a_bound():
 
 
 def test_budgets_round_down():
-    third = rounded_down(Fraction(1, 3))
+    third = round_down(Fraction(1, 3))
     assert Fraction(third) <= Fraction(1, 3)
-    assert rounded_down(Fraction(1, 2)) == 0.5
+    assert round_down(Fraction(1, 2)) == 0.5

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sordino as sd
 from sordino.ledger import Amount, Ledger, Limit
-from sordino.ledger.amount_text import rounded_down, rounded_up
+from sordino.ledger.amount_text import write_rounded_down, write_rounded_up
 from sordino.ledger.composition import epsilon_cost, rho_cost
 from tests.unit.ledger.conftest import pure
 
@@ -45,7 +45,7 @@ def test_a_cost_is_never_below_what_was_asked(epsilon, delta):
 @settings(max_examples=300)
 def test_text_rounds_losses_up_and_budgets_down(number, exponent):
     amount = number * Fraction(10) ** exponent
-    up, down = Fraction(Decimal(rounded_up(amount))), Fraction(Decimal(rounded_down(amount)))
+    up, down = Fraction(Decimal(write_rounded_up(amount))), Fraction(Decimal(write_rounded_down(amount)))
     assert down <= amount <= up
     assert up - down <= amount / 10**11
     limit = Limit("epsilon", Amount(amount, Fraction(1, 3)))
@@ -53,7 +53,7 @@ def test_text_rounds_losses_up_and_budgets_down(number, exponent):
         written = json.loads(json.dumps(limit.to_dict()), parse_float=Decimal)
         assert Fraction(written["epsilon"]) == down
         assert Fraction(written["delta"]) <= Fraction(1, 3)
-    assert f"epsilon {rounded_down(amount)}, delta 0.333333333333" == str(limit)
+    assert f"epsilon {write_rounded_down(amount)}, delta 0.333333333333" == str(limit)
 
 
 @pytest.mark.parametrize("loss", [1e-101, 1e-300, 5e-324])

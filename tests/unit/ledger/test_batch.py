@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import sordino as sd
-from sordino.ledger import GaussianNoise, LaplaceNoise, batch_guarantee
+from sordino.ledger import GaussianPart, LaplacePart, batch_guarantee
 from tests.unit.ledger.conftest import pure
 
 ROW = sd.add_remove_row()
@@ -49,7 +49,7 @@ def randomized_response_epsilon(epsilon, count, delta):
     ("count", "deviation", "delta"), [(1, 2.0, 1e-6), (16, 10.0, 1e-6), (100, 40.0, 1e-5)]
 )
 def test_gaussians_compose_to_one_gaussian(count, deviation, delta):
-    bound = batch_guarantee([GaussianNoise(ROW, deviation)] * count, delta)
+    bound = batch_guarantee([GaussianPart(ROW, deviation)] * count, delta)
     exact = gaussian_epsilon(math.sqrt(count) / deviation, delta)
     assert exact <= bound.epsilon <= exact * 1.01 + 1e-3
     assert bound.delta == delta
@@ -72,16 +72,16 @@ def test_the_exponential_mechanism_and_permute_and_flip_get_the_same():
 def test_a_batch_never_costs_more_than_the_sum():
     assert batch_guarantee([pure(0.1), pure(0.2)], 1e-9).epsilon == pytest.approx(0.3, abs=1e-12)
     assert batch_guarantee([pure(0.1)] * 3, 1e-30).epsilon >= 0.3
-    assert batch_guarantee([LaplaceNoise(ROW, 2.0, 1.0)], 1e-30).epsilon == 0.5
+    assert batch_guarantee([LaplacePart(ROW, 2.0, 1.0)], 1e-30).epsilon == 0.5
 
 
 def test_laplace_noise_is_at_most_its_worst_case():
-    noise = batch_guarantee([LaplaceNoise(ROW, 5.0)] * 40, 1e-6)
+    noise = batch_guarantee([LaplacePart(ROW, 5.0)] * 40, 1e-6)
     assert noise.epsilon < batch_guarantee([pure(0.2)] * 40, 1e-6).epsilon < 8
 
 
 def test_a_mixed_batch_counts_every_part():
-    mixed = [LaplaceNoise(ROW, 4.0), GaussianNoise(ROW, 5.0), pure(0.3, 1e-7)]
+    mixed = [LaplacePart(ROW, 4.0), GaussianPart(ROW, 5.0), pure(0.3, 1e-7)]
     whole = batch_guarantee(mixed, 1e-5).epsilon
     assert all(batch_guarantee(mixed[:k], 1e-5).epsilon < whole for k in (1, 2))
     assert "3 releases" in batch_guarantee(mixed, 1e-5).theorem
@@ -96,7 +96,7 @@ def test_a_mixed_batch_counts_every_part():
         ([pure(0.1), pure(0.1, distance=sd.replace_row())], 1e-6, sd.ParameterError),
         ([sd.Guarantee(sd.Loss(rho=0.1), ROW, "t")], 1e-6, sd.UnsupportedError),
         ([pure(0.1, 1e-6)] * 3, 1e-6, sd.UnsupportedError),
-        ([GaussianNoise(ROW, 1.0)], 1e-30, sd.UnsupportedError),
+        ([GaussianPart(ROW, 1.0)], 1e-30, sd.UnsupportedError),
     ],
 )
 def test_a_batch_without_a_sound_answer_is_refused(parts, delta, error):
@@ -107,9 +107,9 @@ def test_a_batch_without_a_sound_answer_is_refused(parts, delta, error):
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
 def test_noise_needs_a_positive_scale(bad):
     with pytest.raises(sd.ParameterError):
-        LaplaceNoise(ROW, bad)
+        LaplacePart(ROW, bad)
     with pytest.raises(sd.ParameterError):
-        GaussianNoise(ROW, 1.0, bad)
+        GaussianPart(ROW, 1.0, bad)
 
 
 def test_the_accountant_is_loaded_only_when_asked():
@@ -126,8 +126,8 @@ HUGE = 10.0**300
         (pure(1e4), 2 * 10**4),
         (pure(1e9), 2 * 10**9),
         (pure(1e-300), Fraction(2, 10**300)),
-        (LaplaceNoise(sd.add_remove_row(), 1e-6), 2 * 10**6),
-        (LaplaceNoise(sd.add_remove_row(), HUGE, 1 / HUGE), Fraction(2, 10**600)),
+        (LaplacePart(sd.add_remove_row(), 1e-6), 2 * 10**6),
+        (LaplacePart(sd.add_remove_row(), HUGE, 1 / HUGE), Fraction(2, 10**600)),
     ],
     ids=["1e4", "1e9", "1e-300", "Laplace 1e6", "Laplace 1e-600"],
 )
@@ -140,10 +140,10 @@ def test_what_no_grid_can_follow_is_the_plain_sum_and_never_less(part, exact):
     "part",
     [
         pure(1e308),
-        LaplaceNoise(sd.add_remove_row(), 1 / HUGE, HUGE),
-        GaussianNoise(sd.add_remove_row(), 1e-3),
-        GaussianNoise(sd.add_remove_row(), 1 / HUGE, HUGE),
-        GaussianNoise(sd.add_remove_row(), HUGE),
+        LaplacePart(sd.add_remove_row(), 1 / HUGE, HUGE),
+        GaussianPart(sd.add_remove_row(), 1e-3),
+        GaussianPart(sd.add_remove_row(), 1 / HUGE, HUGE),
+        GaussianPart(sd.add_remove_row(), HUGE),
     ],
     ids=["sum", "Laplace", "Gaussian", "huge ratio", "tiny ratio"],
 )

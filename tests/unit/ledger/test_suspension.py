@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 import sordino as sd
-from sordino.ledger import GaussianNoise, Ledger, Limit, NothingReleased, batch_guarantee
+from sordino.ledger import GaussianPart, Ledger, Limit, NothingReleased, batch_guarantee
 from sordino.ledger import alive as alive_module
 from sordino.ledger.suspension import SUSPENDED
 from tests.unit.ledger.conftest import pure
@@ -184,7 +184,7 @@ def test_a_release_that_cannot_be_stored_is_a_failure_too(ledger, release):
 
 def test_a_batch_that_fails_suspends_like_a_question(ledger):
     ledger.grant("shop", "ann", Limit.of(epsilon=9, delta=1e-4))
-    parts = [GaussianNoise(sd.add_remove_row(), 20.0)] * 3
+    parts = [GaussianPart(sd.add_remove_row(), 20.0)] * 3
     joint = batch_guarantee(parts, delta=1e-6)
     with pytest.raises(ZeroDivisionError):
         ledger.spend("shop", "ann", joint, "three", failing(ZeroDivisionError()))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sordino.core import Guarantee, Loss
-from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.entry import make_entry
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Laplace
 
@@ -44,7 +44,7 @@ class TimidNoise:
         return Guarantee(Loss(epsilon=epsilon), distance, "Laplace mechanism at half the rate")
 
 
-NOISE = calibrated(TimidNoise, TimidNoise.traits)
+NOISE = make_entry(TimidNoise, TimidNoise.traits)
 """
 
 # The exponential mechanism on scores rounded to even numbers of steps.

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from sordino.core import ParameterError
-from sordino.mechanisms.noise.counts import count_deviation, noisy_counts
+from sordino.mechanisms.noise.counts import add_count_noise, count_deviation
 from sordino.testing import seeded
 
 
 def test_counts_keep_their_shape_and_at_a_large_budget_their_values():
     counts = np.arange(24).reshape(2, 3, 4)
-    noisy = noisy_counts(counts, Fraction(500))
+    noisy = add_count_noise(counts, Fraction(500))
     assert noisy.dtype == np.int64
     assert (noisy == counts).all()
 
@@ -23,9 +23,9 @@ def test_counts_keep_their_shape_and_at_a_large_budget_their_values():
 def test_a_seed_gives_the_same_noise_and_every_count_its_own():
     counts = np.zeros(500, dtype=np.int64)
     with seeded(1):
-        once = noisy_counts(counts, Fraction(1, 10))
+        once = add_count_noise(counts, Fraction(1, 10))
     with seeded(1):
-        assert (noisy_counts(counts, Fraction(1, 10)) == once).all()
+        assert (add_count_noise(counts, Fraction(1, 10)) == once).all()
     assert len(set(once.tolist())) > 20
 
 
@@ -44,4 +44,4 @@ def test_the_deviation_at_the_ends():
 
 def test_no_budget_is_refused():
     with pytest.raises(ParameterError, match="> 0"):
-        noisy_counts(np.array([1]), Fraction(0))
+        add_count_noise(np.array([1]), Fraction(0))

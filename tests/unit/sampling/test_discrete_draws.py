@@ -15,8 +15,8 @@ import pytest
 from scipy import stats
 
 from sordino.core import ParameterError
-from sordino.sampling.bernoulli import bernoulli, bernoulli_exp
-from sordino.sampling.discrete import discrete_gaussian, discrete_laplace
+from sordino.sampling.bernoulli import draw_bernoulli, draw_bernoulli_exp
+from sordino.sampling.discrete import draw_discrete_gaussian, draw_discrete_laplace
 from sordino.testing import seeded
 
 
@@ -33,7 +33,7 @@ def consistent(counts: dict[int, int], law: dict[int, float], size: int) -> bool
 def test_bernoulli_exp_has_its_probability(x):
     size = 20_000
     with seeded(1):
-        heads = sum(bernoulli_exp(x) for _ in range(size))
+        heads = sum(draw_bernoulli_exp(x) for _ in range(size))
     p = math.exp(-x)
     assert consistent({1: heads, 0: size - heads}, {1: p, 0: 1 - p}, size)
     if 0 < x < 4 and p < 0.99:
@@ -42,9 +42,9 @@ def test_bernoulli_exp_has_its_probability(x):
 
 
 def test_certain_and_impossible_coins():
-    assert all(bernoulli(Fraction(1)) for _ in range(50))
-    assert not any(bernoulli(Fraction(0)) for _ in range(50))
-    assert not any(bernoulli_exp(Fraction(10**6)) for _ in range(50))
+    assert all(draw_bernoulli(Fraction(1)) for _ in range(50))
+    assert not any(draw_bernoulli(Fraction(0)) for _ in range(50))
+    assert not any(draw_bernoulli_exp(Fraction(10**6)) for _ in range(50))
 
 
 def laplace_law(scale: float) -> dict[int, float]:
@@ -62,7 +62,7 @@ def gaussian_law(variance: float) -> dict[int, float]:
 def test_discrete_laplace_has_its_law(scale):
     size = 20_000
     with seeded(2):
-        counts = Counter(discrete_laplace(scale) for _ in range(size))
+        counts = Counter(draw_discrete_laplace(scale) for _ in range(size))
     assert consistent(counts, laplace_law(float(scale)), size)
     assert not consistent(counts, laplace_law(float(scale) * 1.15), size)
 
@@ -71,7 +71,7 @@ def test_discrete_laplace_has_its_law(scale):
 def test_discrete_gaussian_has_its_law(variance):
     size = 20_000
     with seeded(3):
-        counts = Counter(discrete_gaussian(variance) for _ in range(size))
+        counts = Counter(draw_discrete_gaussian(variance) for _ in range(size))
     assert consistent(counts, gaussian_law(float(variance)), size)
     assert not consistent(counts, gaussian_law(float(variance) * 1.25), size)
 
@@ -79,8 +79,8 @@ def test_discrete_gaussian_has_its_law(variance):
 def test_huge_scales_are_drawn_without_overflow():
     scale = Fraction(10**40)
     with seeded(4):
-        draws = [discrete_laplace(scale) for _ in range(200)]
-        gaussian = [discrete_gaussian(scale**2) for _ in range(20)]
+        draws = [draw_discrete_laplace(scale) for _ in range(200)]
+        gaussian = [draw_discrete_gaussian(scale**2) for _ in range(20)]
     assert 10**38 < np.median(np.abs(draws)) < 10**41
     assert max(map(abs, gaussian)) < 10**42
 
@@ -88,11 +88,11 @@ def test_huge_scales_are_drawn_without_overflow():
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: bernoulli(Fraction(3, 2)),
-        lambda: bernoulli(Fraction(-1, 2)),
-        lambda: bernoulli_exp(Fraction(-1)),
-        lambda: discrete_laplace(Fraction(0)),
-        lambda: discrete_gaussian(Fraction(-1)),
+        lambda: draw_bernoulli(Fraction(3, 2)),
+        lambda: draw_bernoulli(Fraction(-1, 2)),
+        lambda: draw_bernoulli_exp(Fraction(-1)),
+        lambda: draw_discrete_laplace(Fraction(0)),
+        lambda: draw_discrete_gaussian(Fraction(-1)),
     ],
 )
 def test_bad_parameters_are_refused(draw):

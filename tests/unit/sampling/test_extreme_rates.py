@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sordino.sampling.choice import ExponentialChoice, FlipChoice
-from sordino.sampling.race import race
+from sordino.sampling.race import draw_winner
 from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Normal, Polynomial, StudentT
 
 HUGE = Fraction(10) ** 400
@@ -33,8 +33,8 @@ def test_a_rate_below_all_floats_takes_any(choice):
 def test_a_race_with_noise_beyond_all_floats_is_decided(shape):
     scores = np.array([1.0, 3.0, 2.0])
     # the chance that noise of a 10^-400th closes a gap of 1 is below 1e-300 for every shape here
-    assert {race(shape, scores, 1 / HUGE) for _ in range(5)} == {1}
-    assert {race(shape, scores, HUGE) for _ in range(200)} == {
+    assert {draw_winner(shape, scores, 1 / HUGE) for _ in range(5)} == {1}
+    assert {draw_winner(shape, scores, HUGE) for _ in range(200)} == {
         0,
         1,
         2,

@@ -11,7 +11,7 @@ from flint import arb, ctx, fmpq, fmpz
 
 from sordino.core import ParameterError
 from sordino.sampling import geometric as module
-from sordino.sampling.geometric import discrete_laplace_array, geometric
+from sordino.sampling.geometric import draw_discrete_laplaces, draw_geometric
 from sordino.sampling.source import overridden
 
 RATES = [
@@ -29,7 +29,7 @@ def drawn(words, rate, *, later=b"\x00"):
     """Draws from these 64-bit words; further bits, where they are asked for, are all ``later``."""
     given = [np.array(words, dtype=np.uint64).tobytes()]
     with overridden(lambda count: given.pop() if given else later * count):
-        return geometric(rate, len(words)).tolist()
+        return draw_geometric(rate, len(words)).tolist()
 
 
 def threshold_word(rate, k):
@@ -94,16 +94,16 @@ def test_the_ends_of_the_words():
     assert drawn([2**64 - 1], Fraction(1)) == [0]
     assert drawn([0], Fraction(1), later=b"\xff") == [44]  # 64 ln 2 = 44.36
     with overridden(lambda count: bytes(count - 1) + (b"\x00" if count == 16 else b"\x01")):
-        assert geometric(Fraction(1), 2).tolist() == [49, 49]  # U = 2^-72, and 72 ln 2 = 49.91
+        assert draw_geometric(Fraction(1), 2).tolist() == [49, 49]  # U = 2^-72, and 72 ln 2 = 49.91
     assert drawn([1, 2**63, 2**64 - 1], Fraction(10) ** 30) == [0, 0, 0]
 
 
 def test_rates_must_be_above_zero_and_not_below_what_64_bits_hold():
     for rate in (Fraction(0), Fraction(-1)):
         with pytest.raises(ParameterError, match="rate must be > 0"):
-            geometric(rate, 1)
+            draw_geometric(rate, 1)
     with pytest.raises(ParameterError, match="rate must be at least 2\\*\\*-40"):
-        geometric(Fraction(1, 10**20), 1)
+        draw_geometric(Fraction(1, 10**20), 1)
 
 
 def test_the_discrete_laplace_is_the_difference_of_two():
@@ -112,10 +112,10 @@ def test_the_discrete_laplace_is_the_difference_of_two():
     one = drawn(words, rate)
     given = [words.tobytes()]
     with overridden(lambda count: given.pop()):
-        both = discrete_laplace_array(rate, 20)
+        both = draw_discrete_laplaces(rate, 20)
     assert both.tolist() == [a - b for a, b in zip(one[:20], one[20:], strict=True)]
 
 
 def test_no_draws_are_no_draws():
-    assert geometric(Fraction(1), 0).tolist() == []
-    assert discrete_laplace_array(Fraction(1), 0).tolist() == []
+    assert draw_geometric(Fraction(1), 0).tolist() == []
+    assert draw_discrete_laplaces(Fraction(1), 0).tolist() == []

@@ -14,7 +14,7 @@ from scipy import stats
 
 from sordino.core import ParameterError
 from sordino.sampling import source
-from sordino.sampling.lattice import _Grid, lattice_draw, lattice_draws
+from sordino.sampling.lattice import _Grid, draw_many_on_lattice, draw_on_lattice
 from sordino.sampling.refined_uniform import RefinedUniform, precision
 from sordino.sampling.shapes import (
     GeneralisedCauchy,
@@ -90,7 +90,7 @@ def consistent(counts, law, size):
 def test_draws_have_the_law_and_a_slightly_wrong_law_is_refused(shape):
     centre, scale, step, size = Fraction(4, 3), Fraction(5, 2), Fraction(3, 4), 20_000
     with seeded(7):
-        counts = Counter(int(k) for k in lattice_draws(shape, centre, scale, step, size))
+        counts = Counter(int(k) for k in draw_many_on_lattice(shape, centre, scale, step, size))
     assert consistent(counts, cells(shape, centre, scale, step, 8), size)
     assert not consistent(counts, cells(shape, centre, scale * Fraction(6, 5), step, 8), size)
     assert not consistent(counts, cells(shape, centre + Fraction(1, 2), scale, step, 8), size)
@@ -98,17 +98,17 @@ def test_draws_have_the_law_and_a_slightly_wrong_law_is_refused(shape):
 
 def test_one_draw_and_many_draws_agree_in_kind():
     with seeded(1):
-        single = lattice_draw(StudentT(3), Fraction(0), Fraction(10), Fraction(1))
+        single = draw_on_lattice(StudentT(3), Fraction(0), Fraction(10), Fraction(1))
     assert isinstance(single, int)
-    many = lattice_draws(StudentT(3), Fraction(0), Fraction(10), Fraction(1), 5)
+    many = draw_many_on_lattice(StudentT(3), Fraction(0), Fraction(10), Fraction(1), 5)
     assert isinstance(many, np.ndarray)
     assert many.dtype == np.int64
-    assert len(lattice_draws(Laplace(), Fraction(0), Fraction(10), Fraction(1), 0)) == 0
+    assert len(draw_many_on_lattice(Laplace(), Fraction(0), Fraction(10), Fraction(1), 0)) == 0
 
 
 @pytest.mark.parametrize("shape", [Laplace(), StudentT(3), LaplaceLogNormal(0.5)], ids=repr)
 def test_what_does_not_fit_into_64_bits_is_a_list_of_integers(shape):
-    draws = lattice_draws(shape, Fraction(0), Fraction(10**30), Fraction(1), 50)
+    draws = draw_many_on_lattice(shape, Fraction(0), Fraction(10**30), Fraction(1), 50)
     assert isinstance(draws, list)
     assert max(map(abs, draws)) > 10**28
     assert len({k % 1000 for k in draws}) > 20  # the low digits are drawn too, not padded
@@ -116,8 +116,8 @@ def test_what_does_not_fit_into_64_bits_is_a_list_of_integers(shape):
 
 def test_a_far_centre_and_a_tiny_scale_stay_exact():
     centre = Fraction(10**25) + Fraction(1, 4)
-    assert lattice_draw(StudentT(3), centre, Fraction(1, 10**30), Fraction(1)) == 10**25
-    assert lattice_draw(LaplaceLogNormal(0.3), centre, Fraction(1, 10**30), Fraction(1)) == 10**25
+    assert draw_on_lattice(StudentT(3), centre, Fraction(1, 10**30), Fraction(1)) == 10**25
+    assert draw_on_lattice(LaplaceLogNormal(0.3), centre, Fraction(1, 10**30), Fraction(1)) == 10**25
 
 
 def test_all_zero_bits_end_in_a_finite_draw():
@@ -128,11 +128,11 @@ def test_all_zero_bits_end_in_a_finite_draw():
         return next(bits, b"\x5a" * 8)[:1] * count
 
     with source.overridden(generate):
-        k = lattice_draw(StudentT(3), Fraction(0), Fraction(1), Fraction(1))
+        k = draw_on_lattice(StudentT(3), Fraction(0), Fraction(1), Fraction(1))
     assert abs(k) > 10**5
 
 
 @pytest.mark.parametrize(("scale", "step"), [(0, 1), (-1, 1), (1, 0), (1, -2)])
 def test_bad_parameters_are_refused(scale, step):
     with pytest.raises(ParameterError):
-        lattice_draw(Laplace(), Fraction(0), Fraction(scale), Fraction(step))
+        draw_on_lattice(Laplace(), Fraction(0), Fraction(scale), Fraction(step))

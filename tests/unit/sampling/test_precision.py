@@ -12,7 +12,7 @@ import pytest
 from flint import arb, ctx
 
 from sordino.core import ParameterError
-from sordino.sampling.lattice import lattice_draws
+from sordino.sampling.lattice import draw_many_on_lattice
 from sordino.sampling.refined_uniform import precision
 from sordino.sampling.shapes import GeneralisedCauchy, Laplace, StudentT
 
@@ -77,7 +77,7 @@ def test_draws_of_many_threads_follow_their_law_and_leave_the_precision():
 
     def work(number: int) -> None:
         for shape in expected:
-            drawn = lattice_draws(shape, Fraction(0), Fraction(1), Fraction(1), 2000)
+            drawn = draw_many_on_lattice(shape, Fraction(0), Fraction(1), Fraction(1), 2000)
             zeros[shape][number] = sum(1 for k in drawn if k == 0)
 
     before = ctx.prec

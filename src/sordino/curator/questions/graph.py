@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sordino.core import ParameterError, Release, UnsupportedError
+from sordino.core.loss import round_down
 from sordino.core.parameters import choice, whole
 from sordino.curator.dataset import DataSet
 from sordino.curator.questions.sql import read_public
@@ -25,7 +26,6 @@ from sordino.curator.questions.workload import (
 from sordino.engines import Table
 from sordino.graphs import Graph, count, top_k
 from sordino.graphs.metrics import METRICS
-from sordino.sql.answering.cell_noise import rounded_down
 from sordino.sql.policy import TablePolicy
 from sordino.sql.reading.groups import table_node
 
@@ -89,7 +89,7 @@ def count_question(
     """`sordino.graphs.count` of a table of edges."""
 
     def ask(graph: Graph, per_row: Fraction) -> Release:
-        return count(graph, what, epsilon=rounded_down(per_row), **options)
+        return count(graph, what, epsilon=round_down(per_row), **options)
 
     return GraphQuestion(edges, nodes, epsilon, f"COUNT {what}", dict(options), ask, columns)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from sordino.core import Guarantee, LedgerError, ParameterError, Release, Secret, UnsupportedError
-from sordino.core.loss import rounded_up
+from sordino.core.loss import round_up
 from sordino.core.parameters import as_written, positive
 from sordino.curator.dataset import DataSet
 from sordino.engines import Snapshot, Table
@@ -73,7 +73,7 @@ def quote_workload(
         raise LedgerError("a workload states a larger loss than it was given")
     if price.delta and table.weight != 1:
         raise UnsupportedError(f"a delta is spent on tables of weight 1 only, and {table.name!r} has another")
-    loss = replace(price.loss, epsilon=rounded_up(asked))
+    loss = replace(price.loss, epsilon=round_up(asked))
     theorem = f"{price.theorem}; {because}" if because else price.theorem
     guarantee = Guarantee(loss, data.distance, theorem)
     return WorkloadQuote(

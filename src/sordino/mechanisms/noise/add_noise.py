@@ -32,8 +32,8 @@ from sordino.mechanisms.noise.registry import (
     check_serves,
     default_beta,
     find_noise,
+    fit_noise,
     noise_names,
-    resolve,
     traits_of,
 )
 from sordino.mechanisms.noise.rounded_law import RoundedLaw
@@ -164,7 +164,7 @@ def noise_radius(
     beta, confidence = non_negative("beta", beta), probability("confidence", confidence)
     named: str | Noise = best_noise(epsilon, beta) if noise == AUTO else noise
     check_serves(traits_of(named), constant=beta == 0, delta=delta)
-    chosen = resolve(named, calibration, epsilon, delta, beta)
+    chosen = fit_noise(named, calibration, epsilon, delta, beta)
     return sensitivity * chosen.shape.radius(confidence) / chosen.alpha(epsilon, delta, beta)
 
 
@@ -213,7 +213,7 @@ def _plan(
             f"this bound is smooth from beta = {smooth.beta_min:g} on, got beta = {beta:g}; "
             "give a larger beta or epsilon"
         )
-    chosen = resolve(named, calibration, epsilon, delta, beta)
+    chosen = fit_noise(named, calibration, epsilon, delta, beta)
     alpha = chosen.alpha(epsilon, delta, beta)
     if smooth.kind == "derivative" and not chosen.infinitesimal:
         alpha *= derivative_factor(beta)

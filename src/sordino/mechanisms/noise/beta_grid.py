@@ -9,7 +9,7 @@ from fractions import Fraction
 from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
 from sordino.mechanisms.noise.noise import Noise, in_range, padded
-from sordino.mechanisms.noise.registry import NOISES, best_noise, noise_names, resolve
+from sordino.mechanisms.noise.registry import NOISES, best_noise, fit_noise, noise_names
 from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.sensitivity import SmoothBound
 
@@ -90,7 +90,7 @@ class BetaGrid:
         ``lightest`` is the least weight of a change.
         """
         epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
-        chosen = resolve(noise, "tight", epsilon, delta, 0.0)
+        chosen = fit_noise(noise, "tight", epsilon, delta, 0.0)
         top = chosen.largest_beta(epsilon, delta)
         if top <= 0:
             chosen.alpha(epsilon, delta, 1e-9)  # says why

@@ -10,9 +10,9 @@ from typing import ClassVar
 from flint import arb
 
 from sordino.core import Distance, Guarantee, Loss
-from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.entry import make_entry
 from sordino.mechanisms.noise.noise import check_calibration, checked, padded, shortened, too_large
-from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
+from sordino.mechanisms.noise.rounding import certainly_at_most, find_largest, lower_until
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import GeneralisedCauchy
 
@@ -86,7 +86,7 @@ class CauchyNoise:
             raise too_large(
                 f"cauchy (gamma = {gamma:g})", beta, epsilon, delta, self.largest_beta(epsilon, delta)
             )
-        found = rounded_down(candidate, lambda a: _certified(gamma, a, stretch, epsilon), "cauchy")
+        found = lower_until(candidate, lambda a: _certified(gamma, a, stretch, epsilon), "cauchy")
         return shortened(found, beta)
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
@@ -98,17 +98,17 @@ class CauchyNoise:
         )
 
 
-NOISE = calibrated(lambda calibration: CauchyNoise(calibration=calibration), CauchyNoise.traits)
+NOISE = make_entry(lambda calibration: CauchyNoise(calibration=calibration), CauchyNoise.traits)
 
 
 @lru_cache(maxsize=1024)
 def _largest_alpha(gamma: float, epsilon: float, beta: float, start: float) -> float:
     """The α whose loss is ε, in floating point."""
-    return largest(lambda alpha: _float_loss(gamma, alpha, beta) <= epsilon, start)
+    return find_largest(lambda alpha: _float_loss(gamma, alpha, beta) <= epsilon, start)
 
 
 def _maximiser(gamma: float, alpha: float, slope: float) -> float:
-    """The w in (0, 1) where αγ·w^p(1-w)^q + slope·γw is largest, p = 1 - 1/γ and q = 1/γ: its derivative falls."""
+    """The w in (0, 1) where αγ·w^p(1-w)^q + slope·γw is find_largest, p = 1 - 1/γ and q = 1/γ: its derivative falls."""
     p, q = 1 - 1 / gamma, 1 / gamma
     low, high = 1e-300, 1 - 2.0**-53
     for _ in range(120):

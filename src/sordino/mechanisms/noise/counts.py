@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.sampling.geometric import discrete_laplace_array
+from sordino.sampling.geometric import draw_discrete_laplaces
 
 
-def noisy_counts(counts: NDArray[np.int64], epsilon: Fraction) -> NDArray[np.int64]:
+def add_count_noise(counts: NDArray[np.int64], epsilon: Fraction) -> NDArray[np.int64]:
     """Every count plus its own discrete Laplace noise of rate ε.
 
     **Guarantee**: ε-DP for one row added or removed. **Requires**: every row is in at most one of the counts.
     **Source**: Ghosh, Roughgarden, Sundararajan 2009. **Numerics**: none, the noise is exact.
     """
-    return counts + discrete_laplace_array(epsilon, counts.size).reshape(counts.shape)
+    return counts + draw_discrete_laplaces(epsilon, counts.size).reshape(counts.shape)
 
 
 def count_deviation(epsilon: Fraction) -> float:

@@ -15,10 +15,10 @@ from sordino.mechanisms.noise.entry import NoiseEntry
 from sordino.mechanisms.noise.gaussian import divergence
 from sordino.mechanisms.noise.integer_law import IntegerLaw, checked_width
 from sordino.mechanisms.noise.noise import checked, in_range, needs_delta
-from sordino.mechanisms.noise.rounding import certainly_at_most, largest
+from sordino.mechanisms.noise.rounding import certainly_at_most, find_largest
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
-from sordino.sampling.discrete import discrete_gaussian
+from sordino.sampling.discrete import draw_discrete_gaussian
 
 _MOST_TERMS = 1 << 20  # lattice points of one sum; beyond, the continuous law decides
 _LARGEST_INVERSE = 1e6  # of σ: such noise is 0 but for e^{-5e11}, and a smaller σ gains nothing
@@ -74,7 +74,7 @@ class DiscreteGaussianNoise:
             math.ceil(8.5 * sigma) + 1,
             outside,
             math.inf,
-            discrete_gaussian,
+            draw_discrete_gaussian,
         )
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:
@@ -91,11 +91,11 @@ def _smallest_variance(shift: int, epsilon: float, delta: float) -> Fraction:
     safe = shift / math.sqrt(2 * largest_rho(epsilon, delta))
     # 1/σ as the variable: the conditions hold below some value
     if 2 * (_reach(safe) + shift) <= _MOST_TERMS:
-        inverse = largest(
+        inverse = find_largest(
             lambda p: p < _LARGEST_INVERSE and gaussian_divergence(1 / p, shift, epsilon) <= delta, 1 / safe
         )
     else:
-        inverse = largest(
+        inverse = find_largest(
             lambda p: p < _LARGEST_INVERSE and _wide_divergence_holds(1 / p, shift, epsilon, delta), 1 / safe
         )
     if inverse == 0:

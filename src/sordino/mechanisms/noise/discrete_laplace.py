@@ -15,7 +15,7 @@ from sordino.mechanisms.noise.entry import NoiseEntry
 from sordino.mechanisms.noise.integer_law import IntegerLaw, checked_width
 from sordino.mechanisms.noise.noise import in_range
 from sordino.mechanisms.noise.traits import NoiseTraits
-from sordino.sampling.discrete import discrete_laplace
+from sordino.sampling.discrete import draw_discrete_laplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class DiscreteLaplaceNoise:
             math.ceil(35.0 / rate) + 1,
             outside,
             rate,
-            discrete_laplace,
+            draw_discrete_laplace,
         )
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:

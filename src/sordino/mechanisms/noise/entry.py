@@ -25,6 +25,6 @@ class NoiseEntry:
     integer: IntegerNoise | None = None
 
 
-def calibrated(make: Callable[[str], Noise], traits: NoiseTraits) -> NoiseEntry:
+def make_entry(make: Callable[[str], Noise], traits: NoiseTraits) -> NoiseEntry:
     """The entry of a noise that its calibration alone makes, whatever ε, δ and β are."""
     return NoiseEntry(traits, lambda calibration, epsilon, delta, beta: make(calibration), make)

@@ -9,9 +9,9 @@ from typing import ClassVar
 from flint import arb
 
 from sordino.core import Distance, Guarantee, Loss, UnsupportedError
-from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.entry import make_entry
 from sordino.mechanisms.noise.noise import check_calibration, checked, needs_delta
-from sordino.mechanisms.noise.rounding import certainly_at_most, largest
+from sordino.mechanisms.noise.rounding import certainly_at_most, find_largest
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Normal
 
@@ -70,12 +70,12 @@ class GaussianNoise:
         )
 
 
-NOISE = calibrated(GaussianNoise, GaussianNoise.traits)
+NOISE = make_entry(GaussianNoise, GaussianNoise.traits)
 
 
 @lru_cache(maxsize=1024)
 def _largest_alpha(epsilon: float, delta: float) -> float:
-    return largest(lambda alpha: certainly_at_most(lambda: divergence(epsilon, alpha), delta), 1.0)
+    return find_largest(lambda alpha: certainly_at_most(lambda: divergence(epsilon, alpha), delta), 1.0)
 
 
 def divergence(epsilon: float, alpha: float) -> arb:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from flint import arb
 
 from sordino.core import CalibrationError, Distance, Guarantee, Loss
-from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.entry import make_entry
 from sordino.mechanisms.noise.noise import (
     check_calibration,
     checked,
@@ -18,7 +18,7 @@ from sordino.mechanisms.noise.noise import (
     shortened,
     too_large,
 )
-from sordino.mechanisms.noise.rounding import certainly_at_most, largest, rounded_down
+from sordino.mechanisms.noise.rounding import certainly_at_most, find_largest, lower_until
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import Laplace
 
@@ -96,7 +96,7 @@ class LaplaceNoise:
         if self.calibration == "report":
             return epsilon / self._report_rate(epsilon, delta)
         limit = min(epsilon, _LARGEST_BETA)
-        return largest(lambda beta: 0 < beta < limit and _log_room(epsilon, delta, beta) > 0, limit / 2)
+        return find_largest(lambda beta: 0 < beta < limit and _log_room(epsilon, delta, beta) > 0, limit / 2)
 
     def alpha(self, epsilon: float, delta: float, beta: float) -> float:
         """The largest α that is proved private, rounded down."""
@@ -118,7 +118,7 @@ class LaplaceNoise:
             raise too_large("laplace", beta, epsilon, delta, self.largest_beta(epsilon, delta))
         arcosh = room + math.log1p(math.sqrt(-math.expm1(-2 * room)))
         candidate = min(math.expm1(stretch) * arcosh, epsilon, (epsilon - stretch) * math.exp(stretch))
-        found = rounded_down(candidate, lambda a: _private(epsilon, delta, stretch, a), "laplace")
+        found = lower_until(candidate, lambda a: _private(epsilon, delta, stretch, a), "laplace")
         return shortened(found, beta)
 
     def _report_rate(self, epsilon: float, delta: float) -> float:
@@ -132,7 +132,7 @@ class LaplaceNoise:
             )
         if beta > self.largest_beta(epsilon, delta):
             raise too_large("laplace (nissim)", beta, epsilon, delta, _nissim_beta(epsilon, delta))
-        found = rounded_down(
+        found = lower_until(
             epsilon / 2, lambda a: _private(epsilon, delta, padded(beta), a), "laplace (nissim)"
         )
         return shortened(found, beta)
@@ -149,7 +149,7 @@ class LaplaceNoise:
         return Guarantee(Loss(epsilon=epsilon, delta=delta), distance, theorem)
 
 
-NOISE = calibrated(LaplaceNoise, LaplaceNoise.traits)
+NOISE = make_entry(LaplaceNoise, LaplaceNoise.traits)
 
 
 def _nissim_beta(epsilon: float, delta: float) -> float:

@@ -18,7 +18,7 @@ from sordino.mechanisms.noise.noise import (
     shortened,
     too_large,
 )
-from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
+from sordino.mechanisms.noise.rounding import certainly_at_most, lower_until
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.mechanisms.noise.zero_concentrated import largest_rho
 from sordino.sampling.shapes import LaplaceLogNormal
@@ -101,7 +101,7 @@ class LLNNoise:
             sigma = arb(self.sigma)
             return stretch / sigma + (1.5 * sigma * sigma).exp() * alpha
 
-        found = rounded_down(candidate, lambda a: certainly_at_most(lambda: spent(a), rate), "lln")
+        found = lower_until(candidate, lambda a: certainly_at_most(lambda: spent(a), rate), "lln")
         return shortened(found, beta)
 
     def guarantee(self, epsilon: float, delta: float, distance: Distance) -> Guarantee:

@@ -72,7 +72,7 @@ def check_serves(traits: NoiseTraits, *, constant: bool, delta: float) -> None:
     )
 
 
-def resolve(noise: str | Noise, calibration: str, epsilon: float, delta: float, beta: float) -> Noise:
+def fit_noise(noise: str | Noise, calibration: str, epsilon: float, delta: float, beta: float) -> Noise:
     """The continuous noise behind a name, at public parameters; β = 0 means a constant bound."""
     if not isinstance(noise, str):
         return noise
@@ -89,7 +89,7 @@ def default_beta(noise: str | Noise, calibration: str, epsilon: float, delta: fl
         entry = find_noise(noise)
         if entry.typical is not None:
             return entry.typical(calibration).default_beta(epsilon, delta)
-    return resolve(noise, calibration, epsilon, delta, 0.0).default_beta(epsilon, delta)
+    return fit_noise(noise, calibration, epsilon, delta, 0.0).default_beta(epsilon, delta)
 
 
 def best_noise(epsilon: float, beta: float | None) -> str:
@@ -108,7 +108,7 @@ def _best_noise(epsilon: float, beta: float | None, names: tuple[str, ...]) -> s
     radii = {}
     for name in names:
         try:
-            noise = resolve(name, AUTO_CALIBRATION, epsilon, 0.0, beta)
+            noise = fit_noise(name, AUTO_CALIBRATION, epsilon, 0.0, beta)
             radii[name] = noise.shape.radius(_CONFIDENCE) / noise.alpha(epsilon, 0.0, beta)
         except SordinoError:  # this β is more than that noise can pay for
             continue

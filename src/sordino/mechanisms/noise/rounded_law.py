@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sordino.core.errors import ParameterError, PrivateDataError, UnsupportedError
 from sordino.mechanisms.noise.tail_loss import tail_loss
-from sordino.sampling.lattice import lattice_draw
+from sordino.sampling.lattice import draw_on_lattice
 from sordino.sampling.refined_uniform import precision
 from sordino.sampling.shapes.shape import Shape
 
@@ -36,7 +36,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 @dataclass(frozen=True, slots=True)
 class RoundedLaw:
-    """The law of k, where k·step is the lattice point nearest to centre + scale·Z: what `lattice_draw` draws.
+    """The law of k, where k·step is the lattice point nearest to centre + scale·Z: what `draw_on_lattice` draws.
 
     P(k) = P(Z in [((k - ½)·step - centre)/scale, ((k + ½)·step - centre)/scale)).
     Numerics: `log_masses` are floats within ``log_error``·(1 + |ln P|) of the truth, far out too: by ball arithmetic in
@@ -201,7 +201,7 @@ class RoundedLaw:
 
     def draw(self) -> int:
         """One index with this law, exactly."""
-        return lattice_draw(self.shape, self.centre, self.scale, self.step)
+        return draw_on_lattice(self.shape, self.centre, self.scale, self.step)
 
 
 def _ball(value: Fraction) -> arb:

@@ -18,7 +18,7 @@ def certainly_at_most(value: Callable[[], arb], limit: float) -> bool:
         return bool(value() <= limit)
 
 
-def rounded_down(candidate: float, holds: Callable[[float], bool], name: str) -> float:
+def lower_until(candidate: float, holds: Callable[[float], bool], name: str) -> float:
     """The candidate, lowered by as little as makes ``holds`` true; ``holds`` is what is proved, the search is not."""
     slack = 0.0
     while slack < 1e-3:
@@ -29,7 +29,7 @@ def rounded_down(candidate: float, holds: Callable[[float], bool], name: str) ->
     raise CalibrationError(f"{name} cannot be calibrated at these parameters: the loss cannot be certified")
 
 
-def largest(holds: Callable[[float], bool], start: float) -> float:
+def find_largest(holds: Callable[[float], bool], start: float) -> float:
     """The largest float for which a monotone condition holds, by doubling and bisection; 0 if it never does."""
     low, high = 0.0, start
     while holds(high):

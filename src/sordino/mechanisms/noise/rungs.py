@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from sordino.core import UnsupportedError
-from sordino.sampling.bernoulli import bernoulli_exp
+from sordino.sampling.bernoulli import draw_bernoulli_exp
 from sordino.sampling.refined_uniform import FIRST_BITS, RefinedUniform, precision
 from sordino.sampling.source import random_below, random_bits
 
@@ -162,7 +162,7 @@ class Rungs:
             uniform.refine()
             sums = self._balls(uniform.bits)
         if rung == len(sums) - 1:  # past the list every rung is e^{-rate} times the one before
-            while bernoulli_exp(self.rate):
+            while draw_bernoulli_exp(self.rate):
                 rung += 1
         return rung
 

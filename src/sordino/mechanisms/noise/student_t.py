@@ -10,9 +10,9 @@ from flint import arb
 
 from sordino.core import Distance, Guarantee, Loss
 from sordino.core.parameters import positive
-from sordino.mechanisms.noise.entry import calibrated
+from sordino.mechanisms.noise.entry import make_entry
 from sordino.mechanisms.noise.noise import check_calibration, checked, padded, shortened, too_large
-from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
+from sordino.mechanisms.noise.rounding import certainly_at_most, lower_until
 from sordino.mechanisms.noise.traits import NoiseTraits
 from sordino.sampling.shapes import StudentT
 
@@ -83,7 +83,7 @@ class StudentTNoise:
             raise too_large(
                 f"student_t (nu = {nu:g})", beta, epsilon, delta, self.largest_beta(epsilon, delta)
             )
-        found = rounded_down(
+        found = lower_until(
             candidate, lambda a: certainly_at_most(lambda: _loss(nu, a, stretch), epsilon), "student_t"
         )
         return shortened(found, beta)
@@ -95,7 +95,7 @@ class StudentTNoise:
         )
 
 
-NOISE = calibrated(lambda calibration: StudentTNoise(calibration=calibration), StudentTNoise.traits)
+NOISE = make_entry(lambda calibration: StudentTNoise(calibration=calibration), StudentTNoise.traits)
 
 
 def _loss(nu: float, alpha: float, beta: float) -> arb:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from flint import arb
 
-from sordino.mechanisms.noise.rounding import certainly_at_most, rounded_down
+from sordino.mechanisms.noise.rounding import certainly_at_most, lower_until
 
 
 @lru_cache(maxsize=1024)
@@ -42,4 +42,4 @@ def largest_rho(epsilon: float, delta: float) -> float:
         exponent = (a - 1) * (a * candidate - epsilon)
         return exponent.exp() * (1 - 1 / a) ** a / (a - 1)
 
-    return rounded_down(rho(order), lambda r: certainly_at_most(lambda: spent(r), delta), "a zCDP conversion")
+    return lower_until(rho(order), lambda r: certainly_at_most(lambda: spent(r), delta), "a zCDP conversion")

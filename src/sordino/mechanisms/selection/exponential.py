@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.mechanisms.selection.mechanism import ScoreMechanism
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
 from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.mechanisms.selection.traits import MechanismTraits
 from sordino.sampling.choice import ExponentialChoice
 
 
-def global_scores(question: Question) -> GridScores:
+def global_scores(question: SelectionQuestion) -> GridScores:
     """The scores as they are, with the global sensitivity."""
     step = grid_step(question.profile, question.step)
     return GridScores(scores_on_grid(question.scores, step), bound_on_grid(question.profile, step))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.mechanisms.selection.mechanism import ScoreMechanism
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import (
     GridScores,
@@ -32,7 +32,7 @@ _CHUNK_CELLS = 1 << 20
 _LARGE_CHUNK_CELLS = 1 << 23
 
 
-def inverse_scores(question: Question) -> GridScores:
+def inverse_scores(question: SelectionQuestion) -> GridScores:
     """Minus the signed number of changes, given by the caller or bounded from below by the profile.
 
     With ``changes`` the caller counts exactly (for the winner: minus the changes it survives). Otherwise, with b the
@@ -90,7 +90,7 @@ def _leaders(
 class _SummedAnew:
     """The partial sums of a profile that is too large to keep, block by block, as often as asked."""
 
-    question: Question
+    question: SelectionQuestion
     step: float
 
     def __iter__(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
@@ -101,7 +101,7 @@ class _SummedAnew:
             reached = sums[:, -1]
 
 
-def _partial_sums(question: Question, step: float) -> _Blocks:
+def _partial_sums(question: SelectionQuestion, step: float) -> _Blocks:
     """(t, b(t+1), b(t+2), …) for every row, in blocks: as a list where it is short enough."""
     anew = _SummedAnew(question, step)
     kept, cells = [], 0

@@ -8,7 +8,7 @@ from sordino.mechanisms.selection.exponential import log_weights
 from sordino.mechanisms.selection.noisy_max_law import noisy_max_law
 from sordino.mechanisms.selection.scores import GridScores
 from sordino.mechanisms.selection.stated_law import StatedLaw
-from sordino.sampling.race import race
+from sordino.sampling.race import draw_winner
 from sordino.sampling.shapes import Laplace
 
 
@@ -27,4 +27,4 @@ class LaplaceMax:
     @staticmethod
     def draw(scores: GridScores, rate: Fraction) -> int:
         """One candidate."""
-        return race(Laplace(), scores.values, 1 / rate)
+        return draw_winner(Laplace(), scores.values, 1 / rate)

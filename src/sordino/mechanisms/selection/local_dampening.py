@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.mechanisms.selection.mechanism import ScoreMechanism
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import (
     GridScores,
@@ -31,7 +31,7 @@ _COLUMNS = 1 << 22
 _BEYOND = 1 << 61
 
 
-def dampened_scores(question: Question) -> GridScores:
+def dampened_scores(question: SelectionQuestion) -> GridScores:
     """D(u): the place of u among the partial sums b(i) = δ(0) + … + δ(i−1), interpolated; odd, and 0 at u = 0.
 
     **Guarantee**: D has sensitivity 1, whatever the data, so every mechanism for scores of sensitivity 1 may follow.
@@ -64,7 +64,7 @@ def _below_best(whole: NDArray[np.int64], units: NDArray[np.int64]) -> NDArray[n
 
 
 def _located(
-    magnitudes: NDArray[np.int64], question: Question, step: float
+    magnitudes: NDArray[np.int64], question: SelectionQuestion, step: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """For every w = |u|: i with b(i) ≤ w < b(i+1), the rest w − b(i), and δ(i)."""
     profile = question.profile

@@ -12,7 +12,7 @@ from sordino.core.parameters import choice
 from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sordino.mechanisms.selection.registry import MECHANISMS, mechanism_names
 from sordino.mechanisms.selection.select import select, selection_law
-from sordino.sampling.geometric import geometric
+from sordino.sampling.geometric import draw_geometric
 from sordino.sampling.source import random_below
 from sordino.sensitivity import Profile
 
@@ -40,7 +40,7 @@ def majority_labels(counts: Counts, epsilon: Fraction, mechanism: str = PermuteA
     if counts.shape[1] == 1:  # the one label, whatever the rows
         return np.zeros(len(counts), dtype=np.int64)
     if mechanism == PermuteAndFlip.name:
-        noisy = counts + geometric(epsilon, counts.size).reshape(counts.shape)
+        noisy = counts + draw_geometric(epsilon, counts.size).reshape(counts.shape)
         return _fair_largest(noisy)
     labels = np.empty(len(counts), dtype=np.int64)
     for group, row in enumerate(counts):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import Guarantee, Loss
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.scores import GridScores
 from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.mechanisms.selection.traits import MechanismTraits
@@ -77,7 +77,7 @@ class Mechanism(Protocol):
     def traits(self) -> MechanismTraits:
         """What it is."""
 
-    def prepare(self, question: Question) -> Selection:
+    def prepare(self, question: SelectionQuestion) -> Selection:
         """Compute everything but the draw; that the question fits the traits is checked before."""
 
 
@@ -89,10 +89,10 @@ class ScoreMechanism:
     """
 
     traits: MechanismTraits
-    transform: Callable[[Question], GridScores]
+    transform: Callable[[SelectionQuestion], GridScores]
     samplers: Mapping[str, Sampler]
 
-    def prepare(self, question: Question) -> ScoreSelection:
+    def prepare(self, question: SelectionQuestion) -> ScoreSelection:
         """Compute its scores."""
         sampler = self.samplers[question.sampler or next(iter(self.samplers))]
         title = self.traits.title
@@ -100,7 +100,9 @@ class ScoreMechanism:
         return score_selection(question, self.transform(question), sampler, theorem)
 
 
-def score_selection(question: Question, scores: GridScores, sampler: Sampler, theorem: str) -> ScoreSelection:
+def score_selection(
+    question: SelectionQuestion, scores: GridScores, sampler: Sampler, theorem: str
+) -> ScoreSelection:
     """Scores with their sampler at the rate that the question's ε pays for."""
     loss = Loss(epsilon=float(question.epsilon), bounded_range=sampler.bounded_range)
     rate = scores.rate(question.epsilon, monotone=question.monotone)

@@ -1,4 +1,4 @@
-"""Question: the checked, public and private input of one selection."""
+"""SelectionQuestion: the checked, public and private input of one selection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_CHANGES = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SelectionQuestion:
     """Which candidate has the largest score? Asked with a budget, a profile and public choices."""
 
     scores: NDArray[np.float64]
@@ -52,7 +52,7 @@ def pose_question(
     step: float | None = None,
     changes: ArrayLike | None = None,
     distance: Distance | None = None,
-) -> Question:
+) -> SelectionQuestion:
     """Check everything that can be checked before randomness or budget is touched."""
     positive("epsilon", epsilon)
     probability("delta", delta, zero=True)
@@ -77,7 +77,7 @@ def pose_question(
         raise ParameterError(
             "monotone holds for rows added or removed only: a replaced row raises one score and lowers another"
         )
-    return Question(
+    return SelectionQuestion(
         values,
         profile,
         exact("epsilon", epsilon),

@@ -12,7 +12,7 @@ from sordino.core import ParameterError
 from sordino.core.parameters import choice
 from sordino.mechanisms.names import MechanismName
 from sordino.mechanisms.selection.mechanism import Mechanism, Selection
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.traits import MechanismTraits
 
 AUTO = "auto"
@@ -34,7 +34,7 @@ def mechanism_names(fits: Callable[[MechanismTraits], bool]) -> tuple[str, ...]:
     return tuple(name for name, entry in MECHANISMS.items() if fits(entry.traits))
 
 
-def prepare(mechanism: str, question: Question, *, several: bool = False) -> tuple[str, Selection]:
+def prepare(mechanism: str, question: SelectionQuestion, *, several: bool = False) -> tuple[str, Selection]:
     """Make a question ready by the mechanism of that name, or by the best one for it; says which one that is."""
     name = choice("mechanism", mechanism, (AUTO, *MECHANISMS))
     if name == AUTO:
@@ -45,7 +45,7 @@ def prepare(mechanism: str, question: Question, *, several: bool = False) -> tup
     return name, MECHANISMS[name].prepare(question)
 
 
-def best_mechanism(question: Question, *, several: bool = False) -> str:
+def best_mechanism(question: SelectionQuestion, *, several: bool = False) -> str:
     """The mechanism that measures best for a question of this kind (`docs/benchmarks`), by public parameters only.
 
     Permute-and-flip for a constant profile: it is never worse than the exponential mechanism. For the profile of this
@@ -78,7 +78,7 @@ def best_mechanism(question: Question, *, several: bool = False) -> str:
     raise ParameterError("no mechanism takes both this sampler= and this noise=: leave one of them out")
 
 
-def check_question(traits: MechanismTraits, question: Question) -> None:
+def check_question(traits: MechanismTraits, question: SelectionQuestion) -> None:
     """Refuse what this mechanism has no use for, naming the ones that have."""
     name = traits.name
     if not traits.takes("noise", question.noise):

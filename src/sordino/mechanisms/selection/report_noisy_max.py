@@ -12,7 +12,7 @@ from sordino.mechanisms.selection.exponential import Exponential, global_scores
 from sordino.mechanisms.selection.laplace_max import LaplaceMax
 from sordino.mechanisms.selection.mechanism import Mechanism, Sampler, ScoreSelection, score_selection
 from sordino.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.traits import MechanismTraits
 
 # the noises, the default first: it is never worse than the other two
@@ -43,7 +43,7 @@ class ReportNoisyMax:
         variants=({"noise": "laplace"},),
     )
 
-    def prepare(self, question: Question) -> ScoreSelection:
+    def prepare(self, question: SelectionQuestion) -> ScoreSelection:
         """Scores with the noise asked for."""
         noise = question.noise or next(iter(_SAMPLER_OF))
         sampler, theorem = _SAMPLER_OF[noise], f"{self.traits.title}, {noise} noise"

@@ -13,7 +13,7 @@ from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.names import MechanismName
 from sordino.mechanisms.selection.mechanism import Selection
 from sordino.mechanisms.selection.options import SelectionOptions, check_options
-from sordino.mechanisms.selection.question import Question, pose_question
+from sordino.mechanisms.selection.question import SelectionQuestion, pose_question
 from sordino.mechanisms.selection.registry import AUTO, MECHANISMS, prepare
 from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.sampling.source import is_private
@@ -137,7 +137,7 @@ def quantile_of_error(scores: NDArray[np.float64], law: NDArray[np.float64], con
 
 def _prepared(
     scores: ArrayLike, mechanism: str, options: SelectionOptions
-) -> tuple[str, Question, Selection]:
+) -> tuple[str, SelectionQuestion, Selection]:
     choice("mechanism", mechanism, (AUTO, *MECHANISMS))
     check_options(options)
     asked = pose_question(scores, **options)

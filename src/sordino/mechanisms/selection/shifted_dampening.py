@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sordino.mechanisms.selection.mechanism import ScoreMechanism
-from sordino.mechanisms.selection.question import DIRECTIONS, Question
+from sordino.mechanisms.selection.question import DIRECTIONS, SelectionQuestion
 from sordino.mechanisms.selection.samplers import SAMPLER_NAMES, SAMPLERS
 from sordino.mechanisms.selection.scores import GridScores, bound_on_grid, grid_step, scores_on_grid
 from sordino.mechanisms.selection.traits import MechanismTraits
 
 
-def shifted_scores(question: Question) -> GridScores:
+def shifted_scores(question: SelectionQuestion) -> GridScores:
     """u − G (direction plus) or u + G (minus), with the gap G = Σ_t (Δ − δ(t)).
 
     **Guarantee**: u ∓ G has sensitivity Δ: G(x) − G(y) ≤ Δ − δ(x, 0), because δ(x, t+1) ≥ δ(y, t) leaves only the first

@@ -12,7 +12,7 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from sordino.core import Guarantee, Loss, ParameterError, PrivateDataError
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.stated_law import StatedLaw, rounded_law
 from sordino.sampling.refined_uniform import RefinedUniform, precision
 from sordino.sampling.source import random_below
@@ -138,14 +138,14 @@ def _growth(epsilon: Fraction) -> arb:
     return arb(fmpq(epsilon.numerator, epsilon.denominator)).exp()
 
 
-def single_winner(question: Question) -> SingleWinner:
+def single_winner(question: SelectionQuestion) -> SingleWinner:
     """The law for 0/1 utilities whose profile says how many changes the winner survives."""
     winner, margin = winner_and_margin(question)
     guarantee = Guarantee(Loss(epsilon=float(question.epsilon)), question.distance, "single-winner law")
     return SingleWinner(winner, margin, len(question.scores), question.epsilon, guarantee)
 
 
-def winner_and_margin(question: Question) -> tuple[int, int]:
+def winner_and_margin(question: SelectionQuestion) -> tuple[int, int]:
     """The candidate with utility 1, and the number of steps at which the profile is 0."""
     profile = question.profile
     if profile.group_of is not None or profile.bound != 1:

@@ -26,11 +26,11 @@ from sordino.mechanisms.selection.concentrated import largest_root_rho
 from sordino.mechanisms.selection.mechanism import Mechanism, Selection
 from sordino.mechanisms.selection.noise_recipe import Recipe, checked_positive, unpadded
 from sordino.mechanisms.selection.noisy_max_law import noisy_max_law
-from sordino.mechanisms.selection.question import Question
+from sordino.mechanisms.selection.question import SelectionQuestion
 from sordino.mechanisms.selection.single_winner import single_winner, winner_and_margin
 from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.mechanisms.selection.traits import MechanismTraits
-from sordino.sampling.race import race
+from sordino.sampling.race import draw_winner
 from sordino.sampling.shapes import Laplace, LaplaceLogNormal, Polynomial, Shape, StudentT
 
 _DOWN = 1 - 2.0**-40
@@ -63,7 +63,7 @@ class NoisySelection:
 
     def draw(self) -> int:
         """One candidate."""
-        return race(self.shape, self.scores, self.scale)
+        return draw_winner(self.shape, self.scores, self.scale)
 
 
 def polynomial_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
@@ -136,10 +136,10 @@ def student_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
     return Recipe(StudentT(nu), beta, shortened(checked_positive(alpha, epsilon) * _DOWN, beta), theorem)
 
 
-def _scaled(recipe_of: Callable[[float, float, int], Recipe]) -> Callable[[Question], Selection]:
+def _scaled(recipe_of: Callable[[float, float, int], Recipe]) -> Callable[[SelectionQuestion], Selection]:
     """Noise of this recipe, scaled to the smooth bound."""
 
-    def selection(question: Question) -> NoisySelection:
+    def selection(question: SelectionQuestion) -> NoisySelection:
         epsilon = float(question.epsilon)
         recipe = recipe_of(epsilon, question.delta, len(question.scores))
         bound = float(np.max(question.profile.smooth(recipe.beta)))
@@ -159,7 +159,7 @@ def _scaled(recipe_of: Callable[[float, float, int], Recipe]) -> Callable[[Quest
     return selection
 
 
-def _certified(question: Question) -> NoisySelection:
+def _certified(question: SelectionQuestion) -> NoisySelection:
     if len(question.scores) < 2:
         raise ParameterError("certified noise needs at least two candidates")
     _, margin = winner_and_margin(question)
@@ -170,7 +170,7 @@ def _certified(question: Question) -> NoisySelection:
 
 
 # the noises, the default first
-_SELECTION_OF: dict[str, Callable[[Question], Selection]] = {
+_SELECTION_OF: dict[str, Callable[[SelectionQuestion], Selection]] = {
     "polynomial": _scaled(polynomial_recipe),
     "laplace": _scaled(laplace_recipe),
     "lln": _scaled(lln_recipe),
@@ -195,7 +195,7 @@ class SmoothNoisyMax:
         variants=tuple({"noise": name} for name in _SELECTION_OF),
     )
 
-    def prepare(self, question: Question) -> Selection:
+    def prepare(self, question: SelectionQuestion) -> Selection:
         """Scale the noise asked for."""
         return _SELECTION_OF[question.noise or next(iter(_SELECTION_OF))](question)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
+from sordino.core.loss import round_down
 from sordino.mechanisms.noise import DiscreteLaplaceNoise, IntegerLaw, RoundedLaw
 from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.mechanisms.noise.error_bar import ErrorBar
@@ -184,7 +185,7 @@ def smooth_noise(
 ) -> GridNoise:
     """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""
     lightest = min(_ONE, *weights.values())
-    answer, rest = rounded_down(epsilon * (1 - share)), rounded_down(delta)
+    answer, rest = round_down(epsilon * (1 - share)), round_down(delta)
     rest = NOISES[name].traits.delta_spent(rest, constant=False)
     if not share:
         return GridNoise(BetaGrid.of(name, epsilon=answer, delta=rest, lightest=lightest), None)
@@ -194,12 +195,6 @@ def smooth_noise(
     )
     bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=weights.values(), confidence=_CONFIDENCE)
     return GridNoise(grid, bar)
-
-
-def rounded_down(amount: Fraction) -> float:
-    """The largest float at or below."""
-    result = float(amount)
-    return result if Fraction(result) <= amount else math.nextafter(result, -math.inf)
 
 
 def _needed(bound: SmoothBound | None) -> SmoothBound:
