@@ -8,7 +8,7 @@ import typer
 
 from sordino.cli import graph_options as graph
 from sordino.cli.output import print_json
-from sordino.mechanisms.names import CountMechanismName, SubgraphMechanismName, list_names
+from sordino.mechanisms.names import CountMechanismName, CountName, SubgraphMechanismName, list_names
 
 
 def count(
@@ -57,7 +57,7 @@ def count(
 
     release = release_count(
         graph.read_graph(file, nodes, header),
-        what,
+        cast(CountName, what),
         epsilon=epsilon,
         delta=delta,
         mechanism=cast(CountMechanismName | None, mechanism),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from sordino.cli.query import (
     read_sql,
     shown,
 )
+from sordino.mechanisms.names import GridNoiseName
 
 
 def explain(
@@ -59,7 +60,7 @@ def explain(
             read_sql(sql),
             epsilon,
             delta,
-            noise=noise,
+            noise=cast(GridNoiseName | None, noise),
             error_share=error_share,
             analyses=analyses or None,
         )

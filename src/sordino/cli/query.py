@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -96,7 +96,7 @@ def query(
             read_sql(sql),
             epsilon,
             delta,
-            noise=noise,
+            noise=cast(GridNoiseName | None, noise),
             error_share=error_share,
             reuse=reuse,
             non_negative=non_negative,

@@ -15,6 +15,7 @@ from sordino.curator.questions.sql import plan_sql
 from sordino.curator.session import Session
 from sordino.engines import Engine
 from sordino.ledger import Account, Ledger
+from sordino.mechanisms.names import GridNoiseName
 from sordino.sql.answering.explain import explain_plan
 from sordino.sql.answering.plan import AnswerOptions, AnswerPlan
 from sordino.sql.policy import Policy
@@ -78,7 +79,7 @@ class Curator:
         epsilon: Any,
         delta: Any = 0.0,
         *,
-        noise: str | None = None,
+        noise: GridNoiseName | None = None,
         error_share: Any = 0.0,
         analyses: Sequence[str] | str | None = None,
     ) -> Secret[dict[str, Any]]:

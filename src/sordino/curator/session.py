@@ -11,6 +11,13 @@ from sordino.curator.dataset import DataSet
 from sordino.curator.questions.sql import SqlQuestion
 from sordino.curator.quote import Question, Quote
 from sordino.ledger import Account
+from sordino.mechanisms.names import (
+    CountMechanismName,
+    CountName,
+    GridNoiseName,
+    MetricName,
+    TopKMechanismName,
+)
 
 
 class Session:
@@ -66,7 +73,7 @@ class Session:
         epsilon: Any,
         delta: Any = 0.0,
         *,
-        noise: str | None = None,
+        noise: GridNoiseName | None = None,
         error_share: Any = 0.0,
         reuse: bool = False,
         non_negative: bool = False,
@@ -130,13 +137,13 @@ class Session:
     def count(
         self,
         edges: str,
-        what: str,
+        what: CountName,
         *,
         nodes: int | str,
         epsilon: Any,
         columns: tuple[str, str] | None = None,
         delta: float = 0.0,
-        mechanism: str | None = None,
+        mechanism: CountMechanismName | None = None,
         k: int | None = None,
         step: int = 1,
         max_degree: int | None = None,
@@ -170,8 +177,8 @@ class Session:
         nodes: int | str,
         epsilon: Any,
         columns: tuple[str, str] | None = None,
-        metric: str = "ego_betweenness",
-        mechanism: str = "auto",
+        metric: MetricName = "ego_betweenness",
+        mechanism: TopKMechanismName = "auto",
         max_degree: int | None = None,
         delta: float = 0.0,
         reuse: bool = False,

@@ -15,7 +15,7 @@ from sordino.graphs.metrics import METRICS, Brokerage, Degree, EgoBetweenness, M
 from sordino.graphs.projection import PRICE, project
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms import selection
-from sordino.mechanisms.names import DirectionName, MetricName, SamplerName, TopKMechanismName
+from sordino.mechanisms.names import DirectionName, ExcessName, MetricName, SamplerName, TopKMechanismName
 from sordino.mechanisms.selection.registry import mechanism_names
 from sordino.sensitivity import Profile
 
@@ -39,7 +39,7 @@ def top_k(
     metric: MetricName | Metric = "ego_betweenness",
     mechanism: TopKMechanismName = "auto",
     max_degree: int | None = None,
-    excess: str = "refuse",
+    excess: ExcessName = "refuse",
     delta: float = 0.0,
     sampler: SamplerName | None = None,
     direction: DirectionName = "plus",

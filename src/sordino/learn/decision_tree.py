@@ -25,7 +25,7 @@ from sordino.learn.scikit import PrivateClassifier
 from sordino.learn.splitting import make_splitter
 from sordino.learn.tree import Tree
 from sordino.ledger.library_payment import AccountName, LedgerSource
-from sordino.mechanisms.names import CriterionName, MechanismName
+from sordino.mechanisms.names import CriterionName, DirectionName, LeafName, MechanismName
 from sordino.mechanisms.selection import MAJORITY_MECHANISMS
 
 LEAVES = ("counts", *MAJORITY_MECHANISMS)
@@ -89,10 +89,10 @@ class DecisionTreeClassifier(PrivateClassifier):
         max_depth: Any = 5,
         criterion: CriterionName = "auto",
         selection: MechanismName = "permute_and_flip",
-        leaves: str = "counts",
+        leaves: LeafName = "counts",
         shares: Mapping[str, float] | None = None,
         class_prior: ArrayLike | None = None,
-        direction: str = "plus",
+        direction: DirectionName = "plus",
         adjacency: str = "add_remove",
         ledger: LedgerSource | None = None,
         account: AccountName | None = None,

@@ -18,6 +18,7 @@ from sordino.learn.random_trees import count_steps, draw_trees
 from sordino.learn.schema import Continuous, Schema, as_schema
 from sordino.learn.scikit import PrivateClassifier
 from sordino.ledger.library_payment import AccountName, LedgerSource
+from sordino.mechanisms.names import LeafName, VotingName
 from sordino.sampling.source import random_words
 
 _MOST_CELLS = 1 << 30
@@ -65,8 +66,8 @@ class RandomForestClassifier(PrivateClassifier):
         max_rows: Any = None,
         n_estimators: Any = 32,
         max_depth: Any = None,
-        leaves: str = "counts",
-        voting: str = "auto",
+        leaves: LeafName = "counts",
+        voting: VotingName = "auto",
         class_prior: ArrayLike | None = None,
         adjacency: str = "add_remove",
         n_jobs: int | None = None,

@@ -39,6 +39,10 @@ CountMechanismName = Literal[SubgraphMechanismName, "levels", "discrete_laplace"
 MetricName = Literal[
     "ego_betweenness", "brokerage", "degree", "triangles", "ego_edges", "core_number", "clustering"
 ]
+CountName = Literal["edges", "triangles", "k_stars", "k_triangles", "degree_histogram"]
+ExcessName = Literal["refuse", "project"]
+LeafName = Literal["counts", BoundMechanismName, "local_dampening", ChangesMechanismName, "smooth_noisy_max"]
+VotingName = Literal["auto", "pooled", "soft", "hard"]
 CriterionName = Literal["auto", "information_gain", "max_operator", "gini"]
 
 

@@ -17,6 +17,8 @@ from sordino.graphs.counts.subgraph_count import MECHANISMS as SUBGRAPH_MECHANIS
 from sordino.graphs.metrics import METRICS
 from sordino.graphs.top_k import MECHANISMS as TOP_K_MECHANISMS
 from sordino.learn.criteria import CRITERIA
+from sordino.learn.decision_tree import LEAVES
+from sordino.learn.forest import VOTING
 from sordino.mechanisms import names
 from sordino.mechanisms.noise import NOISES
 from sordino.mechanisms.noise.beta_grid import grid_noises
@@ -49,6 +51,9 @@ LITERALS = {
     names.SubgraphMechanismName: lambda: SUBGRAPH_MECHANISMS,
     names.CountMechanismName: lambda: {name for kind in COUNTS.values() for name in kind.mechanisms},
     names.MetricName: lambda: METRICS,
+    names.CountName: lambda: COUNTS,
+    names.LeafName: lambda: LEAVES,
+    names.VotingName: lambda: VOTING,
     names.CriterionName: lambda: ("auto", *CRITERIA),
 }
 # what a command's help must name

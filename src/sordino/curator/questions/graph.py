@@ -26,6 +26,7 @@ from sordino.curator.questions.workload import (
 from sordino.engines import Table
 from sordino.graphs import Graph, count, top_k
 from sordino.graphs.metrics import METRICS
+from sordino.mechanisms.names import CountName
 from sordino.sql.policy import TablePolicy
 from sordino.sql.reading.groups import table_node
 
@@ -79,7 +80,7 @@ class GraphQuestion:
 
 def count_question(
     edges: str,
-    what: str,
+    what: CountName,
     *,
     epsilon: Any,
     nodes: int | str,

@@ -44,7 +44,6 @@ class SelectionQuestion:
         def ask(scores: Scores, epsilon: Fraction) -> Release:
             release = select(
                 scores,
-                mechanism="permute_and_flip",
                 profile=float(measure.reach),
                 epsilon=epsilon,
                 monotone=measure.low >= 0,

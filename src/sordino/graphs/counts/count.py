@@ -14,7 +14,7 @@ from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.counts.triangles import TRIANGLES
 from sordino.graphs.graph import Graph
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
-from sordino.mechanisms.names import CountMechanismName
+from sordino.mechanisms.names import CountMechanismName, CountName
 from sordino.sensitivity import Profile
 
 
@@ -64,7 +64,7 @@ _EPSILONS = (1e-100, 1e100)
 
 def count(
     graph: Any,
-    what: str,
+    what: CountName,
     *,
     epsilon: float,
     delta: float = 0.0,
@@ -106,7 +106,7 @@ def count(
 
 def count_law(
     graph: Any,
-    what: str,
+    what: CountName,
     *,
     epsilon: float,
     delta: float = 0.0,
@@ -131,7 +131,7 @@ def count_law(
     return kind.law(graph, question)
 
 
-def local_sensitivity_profile(graph: Any, what: str, *, k: int | None = None) -> Profile:
+def local_sensitivity_profile(graph: Any, what: CountName, *, k: int | None = None) -> Profile:
     """How much one further edge can move a count, t edges away from this graph; confidential.
 
     >>> from sordino.graphs import local_sensitivity_profile
