@@ -81,6 +81,17 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_pages_that_code_names_exist():
+    named = {
+        page
+        for folder in ("src", "tests", "benchmarks", "reproduce", "examples")
+        for source in (ROOT / folder).rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", source.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert {page for page in named if not (ROOT / page).is_file()} == set()
+
+
 def test_every_marked_table_is_written_by_a_script():
     scripts = "".join(
         script.read_text()
