@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,8 +15,10 @@ from sordino.learn import DecisionTreeClassifier, RandomForestClassifier, as_sch
 from sordino.learn.contingency import MemoryRows
 from sordino.learn.encoding import encode_rows
 from sordino.learn.path_shares import divide_epsilon
+from sordino.learn.stored import restore_forest, restore_tree, store_forest, store_tree
 from sordino.testing import seeded
 
+UNIQUE = {"min_size": 2, "max_size": 4, "unique": True}
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 
 
@@ -115,3 +120,43 @@ def test_no_division_of_a_budget_exceeds_it(epsilon, depth, parts):
     shares = divide_epsilon(epsilon, depth, dict(zip(("selection", "count", "leaf"), parts, strict=True)))
     assert depth * shares.selection + (depth - 1) * shares.count + shares.leaf == epsilon
     assert min(shares.selection, shares.leaf) > 0
+
+
+LABELS = st.one_of(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5), **UNIQUE),
+    st.lists(st.integers(-(2**63), 2**63 - 1), **UNIQUE),
+    st.just([True, False]),
+    st.lists(st.dates(), **UNIQUE),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(LABELS, LABELS, st.sampled_from(["counts", "permute_and_flip"]), st.integers(0, 99))
+def test_what_is_stored_as_json_comes_back(values, classes, leaves, seed):
+    rng = np.random.default_rng(seed)
+    schema = {"a": {"values": values, "missing": True}, "b": {"bounds": [-1, 0.1], "bins": 3, "clip": True}}
+    public = {"schema": schema, "classes": classes, "max_rows": 99, "leaves": leaves, "max_depth": 3}
+    rows = rng.random(40).tolist()
+    frame = {"a": [[*values, None][i] for i in rng.integers(len(values) + 1, size=40)], "b": rows}
+    labels = pa.table({"y": [classes[i] for i in rng.integers(len(classes), size=40)]})["y"]
+    table = pa.table(frame)
+    with seeded(seed):
+        tree = DecisionTreeClassifier(20.0, **public).fit(table, labels)
+        forest = RandomForestClassifier(20.0, n_estimators=3, **public).fit(table, labels)
+    tree_again = restore_tree(json.loads(json.dumps(store_tree(tree.tree_), allow_nan=False)))
+    forest_again = restore_forest(json.loads(json.dumps(store_forest(forest.forest_), allow_nan=False)))
+    for one, other in (
+        (tree.tree_, tree_again),
+        (forest.forest_, forest_again),
+        (forest.forest_.trees, forest_again.trees),
+    ):
+        for field in fields(one):
+            before, after = getattr(one, field.name), getattr(other, field.name)
+            if isinstance(before, np.ndarray):
+                assert (before.dtype, before.shape) == (after.dtype, after.shape), field.name
+                assert before.dtype.kind == "O" or before.tobytes() == after.tobytes(), field.name
+                assert before.dtype.kind != "O" or before.tolist() == after.tolist(), field.name
+            elif field.name != "trees":
+                assert before == after, field.name
+    expected = [str(kind) for kind in map(type, tree.classes_.tolist())]
+    assert [str(kind) for kind in map(type, tree_again.classes.tolist())] == expected

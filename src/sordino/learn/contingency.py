@@ -56,6 +56,40 @@ class MemoryRows:
         _move(self.codes, self.node, attribute, first_child)
 
 
+class CutCounter:
+    """A counter of any number of rows, for criteria that are told of ``max_rows`` at most.
+
+    Every cell (value, class) of an attribute's table counts at most ``max_rows`` divided by the cells of that table,
+    so no table holds more than ``max_rows`` rows.
+
+    **Guarantee**: neighbours stay neighbours. A row added to the data adds one to one cell of every table, or, where
+    the cell is full, nothing: what is cut is the table of the same rows or of one row more, and every release that is
+    private for one row added or removed stays so, of whatever data. (Rows could not be cut like that: to keep the
+    first so many of them puts another row in the place of one that leaves, which is two changes.)
+    **What it costs**: nothing while all cells are below that; beyond, splits are judged and counts are released as if
+    the full cells were no fuller.
+    """
+
+    def __init__(self, source: CellCounter, sizes: tuple[int, ...], classes: int, max_rows: int) -> None:
+        self.source = source
+        self.most = np.repeat([max_rows // (size * classes) for size in sizes], [s * classes for s in sizes])
+        self.most_of_class = max_rows // classes
+
+    def tables(self, nodes: int) -> Counts:
+        """Counts of all cells: (nodes, cells)."""
+        counts: Counts = np.minimum(self.source.tables(nodes), self.most)
+        return counts
+
+    def histograms(self, nodes: int) -> Counts:
+        """Counts per class: (nodes, classes)."""
+        counts: Counts = np.minimum(self.source.histograms(nodes), self.most_of_class)
+        return counts
+
+    def descend(self, attribute: NDArray[np.int32], first_child: NDArray[np.int32]) -> None:
+        """Move every row to the child of its node."""
+        self.source.descend(attribute, first_child)
+
+
 @compiled
 def _count_cells(
     codes: Codes, labels: Codes, node: NDArray[np.int32], starts: Counts, classes: int, counts: Counts

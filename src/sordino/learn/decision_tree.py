@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import ParameterError
+from sordino.core import Guarantee, ParameterError
 from sordino.core.parameters import choice, exact, number, positive, whole
 from sordino.engines import Engine, connect
 from sordino.learn.choices import DrawnChoices
@@ -19,7 +19,7 @@ from sordino.learn.encoding import encode_classes, encode_rows
 from sordino.learn.export import export_text, plot_tree
 from sordino.learn.grow import TreePlan, grow
 from sordino.learn.path_shares import divide_epsilon
-from sordino.learn.relation import Relation
+from sordino.learn.relation import Relation, select_codes
 from sordino.learn.schema import as_schema
 from sordino.learn.scikit import PrivateClassifier
 from sordino.learn.splitting import make_splitter
@@ -130,10 +130,22 @@ class DecisionTreeClassifier(PrivateClassifier):
         opened: Engine = connect(engine)
         # an engine that was opened here is closed here
         with nullcontext() if opened is engine else opened, opened.snapshot() as snapshot:
-            source = Relation(opened, snapshot, table, target, plan.schema, plan.classes)
-            self.n_features_in_ = len(plan.schema.names)
-            self.feature_names_in_ = np.array(plan.schema.names, dtype=object)
+            coded = select_codes(opened, table, target, plan.schema, plan.classes)
+            source = Relation(snapshot, coded, plan.schema, len(plan.classes))
+            self._name_features(plan.schema)
             return self._grown(source, plan, choices)
+
+    def fit_source(self, source: CellCounter) -> DecisionTreeClassifier:
+        """Grow the tree on whatever can count rows by their codes (`sordino.learn.contingency.CellCounter`)."""
+        plan, choices = self._prepared()
+        self._name_features(plan.schema)
+        return self._grown(source, plan, choices)
+
+    def hold(self, tree: Tree, guarantee: Guarantee) -> DecisionTreeClassifier:
+        """Take a tree that was released before; what it cost was counted then and is no part of ``spent_``."""
+        self._hold(tree.schema, tree.classes, guarantee)
+        self.tree_: Tree = tree
+        return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class, computed from what was released at the leaf of each row."""
@@ -159,7 +171,7 @@ class DecisionTreeClassifier(PrivateClassifier):
         criterion = choices.splitter.criterion.name
         theorem = f"private decision tree ({criterion}, {self.selection}, leaves by {self.leaves})"
         self._charge(theorem, exact("epsilon", self.epsilon))
-        self.tree_: Tree = grow(source, plan, choices)
+        self.tree_ = grow(source, plan, choices)
         self.classes_ = plan.classes
         return self
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import ParameterError, PrivateDataError
+from sordino.core import Guarantee, ParameterError, PrivateDataError
 from sordino.core.parameters import choice, exact, positive, whole
 from sordino.learn.decision_tree import LEAVES, MAX_ROWS_IS_MISSING, check_prior
 from sordino.learn.encoding import Codes, encode_classes, encode_values, pick_columns, read_numbers
@@ -98,6 +98,28 @@ class RandomForestClassifier(PrivateClassifier):
             raise PrivateDataError(
                 f"there are more rows than max_rows = {self.max_rows}: give a larger bound"
             )
+        return self._planted(codes, labels, schema, classes, prior)
+
+    def fit_codes(self, codes: Codes, labels: Codes) -> RandomForestClassifier:
+        """The same for rows that are codes already (`encode_forest_rows`) and places among the classes, however many."""
+        schema, classes, prior = self._prepared()
+        self._name_features(schema)
+        return self._planted(codes, labels, schema, classes, prior)
+
+    def hold(self, forest: Forest, guarantee: Guarantee) -> RandomForestClassifier:
+        """Take a forest that was released before; what it cost was counted then and is no part of ``spent_``."""
+        self._hold(forest.schema, forest.classes, guarantee)
+        self.forest_: Forest = forest
+        return self
+
+    def _planted(
+        self,
+        codes: Codes,
+        labels: Codes,
+        schema: Schema,
+        classes: NDArray[Any],
+        prior: NDArray[np.float64],
+    ) -> RandomForestClassifier:
         depth = self._depth(schema)
         epsilon = exact("epsilon", self.epsilon)
         self._charge(f"random forest on disjoint rows (leaves by {self.leaves})", epsilon)
@@ -108,7 +130,7 @@ class RandomForestClassifier(PrivateClassifier):
             place * len(classes) + labels, minlength=(self.n_estimators << depth) * len(classes)
         )
         exact_counts = cells.reshape(-1, len(classes))
-        self.forest_: Forest = release_forest(
+        self.forest_ = release_forest(
             exact_counts, epsilon / self._unit()[1], trees, schema, classes, prior, self.leaves, self.voting
         )
         self.classes_ = classes
@@ -118,6 +140,15 @@ class RandomForestClassifier(PrivateClassifier):
         """The probability of every class, put together from what the trees' leaves released."""
         codes = encode_forest_rows(self._rows(X), self.forest_.schema)
         return self.forest_.probabilities(codes, count_threads(self.n_jobs))
+
+    def count_cells(self) -> int:
+        """How many numbers are counted: leaves times classes, by public parameters alone."""
+        schema, classes, _ = self._prepared()
+        return self._cells(schema, classes)
+
+    def _cells(self, schema: Schema, classes: NDArray[Any]) -> int:
+        cells: int = (self.n_estimators << self._depth(schema)) * len(classes)
+        return cells
 
     def _depth(self, schema: Schema) -> int:
         if self.max_depth is not None:
@@ -143,7 +174,7 @@ class RandomForestClassifier(PrivateClassifier):
             raise ParameterError(MAX_ROWS_IS_MISSING)
         whole("max_rows", self.max_rows, least=1)
         require_share(exact("epsilon", self.epsilon) / self._unit()[1], "one leaf", self.epsilon)
-        cells = (self.n_estimators << self._depth(schema)) * len(classes)
+        cells = self._cells(schema, classes)
         if cells > _MOST_CELLS:
             raise ParameterError(
                 f"n_estimators = {self.n_estimators} trees of depth {self._depth(schema)} count {cells} cells (leaves "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,31 +25,16 @@ _NUMBERS = ("integer", "decimal", "float")
 class Relation:
     """Sorts the rows of a table into nodes by an expression over their codes, and counts them in the engine.
 
-    Codes are CASE expressions over the public domain, so bins and values are those of `sordino.learn.encoding`. A value
-    outside the domain has code −1; it is refused as in memory, once the first counts are there.
+    ``coded``: a SELECT of the codes of every row as `name_codes` names them. A value outside the domain has code −1; it
+    is refused as in memory, once the first counts are there.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        snapshot: Snapshot,
-        table: str,
-        target: str,
-        schema: Schema,
-        classes: NDArray[Any],
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, coded: exp.Select, schema: Schema, classes: int) -> None:
         self.snapshot = snapshot
+        self.coded = coded
         self.sizes = schema.sizes
-        self.classes = len(classes)
+        self.classes = classes
         self.attributes = schema.attributes
-        columns = _columns(engine, table, (*schema.names, target))
-        labels = Discrete(target, tuple(classes.tolist()))
-        codes = [
-            exp.alias_(_code(attribute, columns[attribute.name]), f"a{place}")
-            for place, attribute in enumerate(schema.attributes)
-        ]
-        label = exp.alias_(_code(labels, columns[target]), "label")
-        self.coded = exp.select(*codes, label).from_(_named(table))
         self.levels: list[exp.Case] = []
 
     def tables(self, nodes: int) -> Counts:
@@ -108,6 +94,25 @@ class Relation:
                 )
             counts[node[grouped], starts[place] + code * self.classes + label[grouped]] = rows[grouped]
         return counts
+
+
+def select_codes(
+    engine: Engine, table: str, target: str, schema: Schema, classes: NDArray[Any]
+) -> exp.Select:
+    """The rows of a table as codes.
+
+    Codes are CASE expressions over the public domain, so bins and values are those of `sordino.learn.encoding`.
+    """
+    columns = _columns(engine, table, (*schema.names, target))
+    codes = [_code(attribute, columns[attribute.name]) for attribute in schema.attributes]
+    label = _code(Discrete(target, tuple(classes.tolist())), columns[target])
+    return exp.select(*name_codes(codes, label)).from_(_named(table))
+
+
+def name_codes(codes: Sequence[exp.Expr], label: exp.Expr) -> list[exp.Expr]:
+    """The columns that a `Relation` counts."""
+    named = [exp.alias_(code, f"a{place}") for place, code in enumerate(codes)]
+    return [*named, exp.alias_(label, "label")]
 
 
 def _columns(engine: Engine, table: str, names: tuple[str, ...]) -> dict[str, Column]:
@@ -172,10 +177,13 @@ def _bin(attribute: Continuous, column: Column) -> exp.Expr:
             f"column {column.name!r} is {column.type} in the database and declared continuous: it must be a number"
         )
     value = exp.cast(exp.column(column.name, quoted=True), "double")
+    return bin_number(attribute, value, _is_missing(value, column))
+
+
+def bin_number(attribute: Continuous, value: exp.Expr, missing: exp.Expr) -> exp.Case:
+    """The bin of a double as an expression; ``missing`` is asked first."""
     low, high = (double_literal(end) for end in attribute.bounds)
-    cases: list[tuple[exp.Expr, int]] = [
-        (_is_missing(value, column), attribute.bins if attribute.missing else _OUTSIDE)
-    ]
+    cases: list[tuple[exp.Expr, int]] = [(missing, attribute.bins if attribute.missing else _OUTSIDE)]
     if not attribute.clip:
         cases.append((exp.LT(this=value.copy(), expression=low), _OUTSIDE))
         cases.append((exp.GT(this=value.copy(), expression=high), _OUTSIDE))
@@ -185,15 +193,19 @@ def _bin(attribute: Continuous, column: Column) -> exp.Expr:
 
 
 def _is_missing(value: exp.Expr, column: Column) -> exp.Expr:
-    """NULL, or NaN where the column can hold it. To be asked first.
+    """NULL, or NaN where the column can hold it. To be asked first."""
+    null = exp.Is(this=value.copy(), expression=exp.null())
+    return null if column.type != "float" else is_no_number(value)
+
+
+def is_no_number(value: exp.Expr) -> exp.Expr:
+    """NULL or NaN, of a double. To be asked first.
 
     Planners take a file's own minimum and maximum to cover all of its rows, which NaN is no part of: beside them DuckDB
     finds that no value *is* NaN, and that a NaN is below 1. Subtraction is not second-guessed: of all numbers only NaN
     and the infinities do not give 0.
     """
     null = exp.Is(this=value.copy(), expression=exp.null())
-    if column.type != "float":
-        return null
     difference = exp.Sub(this=value.copy(), expression=value.copy())
     not_finite = exp.NEQ(this=difference, expression=double_literal(0.0))
     infinities = (double_literal(sign * math.inf) for sign in (1, -1))

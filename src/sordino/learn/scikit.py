@@ -24,7 +24,7 @@ from sordino.core.loss import round_up
 from sordino.core.parameters import choice
 from sordino.learn.encoding import as_array
 from sordino.learn.fit_tally import FitTally, warn_of_leaving
-from sordino.learn.schema import as_classes
+from sordino.learn.schema import Schema, as_classes
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_before
 from sordino.sampling.source import is_private
 
@@ -60,6 +60,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         guarantee_: Guarantee
         private_: bool
         n_features_in_: int
+        feature_names_in_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         """Strings and categories are welcome, missing values where the schema says so; fits are random."""
@@ -120,6 +121,18 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _require_fit(self) -> None:
         check_is_fitted(self)
+
+    def _name_features(self, schema: Schema) -> None:
+        """As if a data frame with these columns had been fitted."""
+        self.n_features_in_ = len(schema.names)
+        self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def _hold(self, schema: Schema, classes: NDArray[Any], guarantee: Guarantee) -> None:
+        """Be what was released before; a ledger has counted it, so ``spent_`` does not."""
+        self._name_features(schema)
+        self.private_ = guarantee.private
+        self.guarantee_ = guarantee
+        self.classes_ = classes
 
     def _labels(self, y: Any, rows: int) -> Any:
         """A checked target column as long as the table."""

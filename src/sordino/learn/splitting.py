@@ -48,7 +48,7 @@ class Splitter:
         if traits.winner is not None and isinstance(self.criterion, MaxOperator):
             winner, margin = self.criterion.margin(tables)
             utilities = (np.arange(len(tables)) == winner).astype(np.float64)
-            lasting = Profile.from_table(np.zeros(margin), bound=1.0)
+            lasting = Profile(1, 1.0, margin, lambda start, stop: np.zeros((1, stop - start)))
             return asked | {"scores": utilities, "profile": lasting, **traits.winner}
         asked["scores"] = self.criterion.scores(tables, self.max_rows)
         if not traits.follows_profile:
@@ -62,12 +62,23 @@ class Splitter:
 def make_splitter(criterion: Any, mechanism: Any, max_rows: int, direction: Any, epsilon: float) -> Splitter:
     """A splitter from the names of its parts; ``auto`` chooses the criterion by public numbers."""
     choice("selection", mechanism, SELECTIONS)
-    if choice("criterion", criterion, ("auto", *CRITERIA)) == "auto":
-        criterion = "gini" if max_rows * Fraction(epsilon) >= _GINI_FROM else "max_operator"
-    measured = CRITERIA[criterion]
+    measured = CRITERIA[choose_criterion(criterion, max_rows, epsilon)]
     if MECHANISMS[mechanism].traits.counts_changes and isinstance(measured, MaxOperator):
         raise UnsupportedError(
             f"selection={mechanism!r} with the max operator is permute_and_flip at half the rate: choose that"
         )
-    measured.sensitivity(max_rows)  # refuses more rows than it can serve
-    return Splitter(measured, mechanism, max_rows, choice("direction", direction, DIRECTIONS))
+    made = Splitter(measured, mechanism, max_rows, choice("direction", direction, DIRECTIONS))
+    made.question([np.zeros((1, 2), dtype=np.int64)], Fraction(1))  # refuses more rows than it can serve
+    return made
+
+
+def most_rows(criterion: str, mechanism: str) -> int:
+    """The largest ``max_rows`` that a criterion and a mechanism serve together."""
+    return CRITERIA[criterion].most_rows(profiled=MECHANISMS[mechanism].traits.follows_profile)
+
+
+def choose_criterion(criterion: Any, max_rows: int, epsilon: float) -> str:
+    """The name of a criterion; ``auto`` is one of two by public numbers."""
+    if choice("criterion", criterion, ("auto", *CRITERIA)) != "auto":
+        return str(criterion)
+    return "gini" if max_rows * Fraction(epsilon) >= _GINI_FROM else "max_operator"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sordino.learn.criteria.criterion import Criterion, Table
+from sordino.learn.criteria.criterion import MOST_ROWS, Criterion, Table
 from sordino.learn.criteria.gini import Gini
 from sordino.learn.criteria.information_gain import InformationGain
 from sordino.learn.criteria.max_operator import MaxOperator
@@ -11,4 +11,4 @@ CRITERIA: dict[str, Criterion] = {
     criterion.name: criterion for criterion in (InformationGain(), MaxOperator(), Gini())
 }
 
-__all__ = ["CRITERIA", "Criterion", "Gini", "InformationGain", "MaxOperator", "Table"]
+__all__ = ["CRITERIA", "MOST_ROWS", "Criterion", "Gini", "InformationGain", "MaxOperator", "Table"]

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from sordino.sensitivity import Profile
 
+# Scores of more rows could leave the grid of a selection, which holds 2^30 times the sensitivity.
+MOST_ROWS = 1 << 30
+
 Table = NDArray[np.int64]
 """Counts of the rows of one node: τ[j, c] for every public value j of an attribute and every public class c."""
 
@@ -24,6 +27,9 @@ class Criterion(Protocol):
     name: str
     monotone: bool
     """Adding a row never raises any score."""
+
+    def most_rows(self, *, profiled: bool) -> int:
+        """The largest ``max_rows`` that is served, with `profile` or with `sensitivity` alone."""
 
     def scores(self, tables: Sequence[Table], max_rows: int) -> NDArray[np.float64]:
         """One score per attribute, on a public grid that ``max_rows`` decides."""

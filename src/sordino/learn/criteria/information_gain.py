@@ -42,6 +42,10 @@ class InformationGain:
     name = "information_gain"
     monotone = True
 
+    def most_rows(self, *, profiled: bool) -> int:
+        """2²⁷: its logarithms are looked up in tables."""
+        return _MOST_ROWS
+
     def scores(self, tables: Sequence[Table], max_rows: int) -> NDArray[np.float64]:
         """−rows·H(class | attribute), per attribute."""
         grid, sums = _curve(max_rows).grid, _sums(max_rows)

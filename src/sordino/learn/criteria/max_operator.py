@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import add_remove_row
-from sordino.learn.criteria.criterion import Table
+from sordino.learn.criteria.criterion import MOST_ROWS, Table
 from sordino.sensitivity import Profile
 
 
@@ -22,6 +22,10 @@ class MaxOperator:
 
     name = "max_operator"
     monotone = True
+
+    def most_rows(self, *, profiled: bool) -> int:
+        """As many as can be selected by."""
+        return MOST_ROWS
 
     def scores(self, tables: Sequence[Table], max_rows: int) -> NDArray[np.float64]:
         """Rows that the best labels get right, per attribute."""
