@@ -15,6 +15,7 @@ from sordino.core import PrivateDataError
 from sordino.engines import connect, double_literal
 from sordino.learn import DecisionTreeClassifier, relation
 
+from .grove_suite import check_groves
 from .tree_suite import CASES, SCHEMA, check_trees, check_unsupported, grown, same, table
 
 
@@ -95,3 +96,16 @@ def test_the_suite_notices_an_engine_that_counts_otherwise(monkeypatch):
     monkeypatch.setattr(relation, "double_literal", lambda value: double_literal(math.nextafter(value, 9)))
     with pytest.raises((AssertionError, PrivateDataError)):
         check_trees(connect)
+
+
+def test_a_session_gives_the_trees_and_forests_of_the_library(duckdb_backend):
+    check_groves(duckdb_backend.load)
+
+
+def test_a_session_on_files_reads_what_their_statistics_leave_out(tmp_path):
+    def load(tables):
+        for name, rows in tables.items():
+            pyarrow.parquet.write_table(rows, tmp_path / f"{name}.parquet", row_group_size=40)
+        return connect(tmp_path)
+
+    check_groves(load, [{}, {"features": ["height"], "max_depth": 1}])

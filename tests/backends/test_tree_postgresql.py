@@ -6,6 +6,7 @@ import polars as pl
 
 from sordino.learn import DecisionTreeClassifier
 
+from .grove_suite import check_groves
 from .tree_suite import check_trees, check_unsupported
 
 
@@ -26,3 +27,7 @@ def test_a_table_of_another_schema_enumerations_and_numerics(postgresql_backend)
     )
     model.fit_table(engine, "other.u", target="y")
     assert model.predict(pl.DataFrame({"c": ["red", "blue"], "n": [0.5, 1.5]})).tolist() == [1, 0]
+
+
+def test_a_session_gives_the_trees_and_forests_of_the_library(postgresql_backend):
+    check_groves(postgresql_backend.load)

@@ -62,8 +62,7 @@ def _measure_and_draw(engine: Engine, quote: Quote) -> Release:
     """All that is read of private rows, in one snapshot, and all randomness."""
     try:
         with engine.snapshot() as snapshot:
-            measured = quote.measure(snapshot)
-        return quote.draw(measured)
+            return quote.draw(quote.measure(snapshot))
     # Whatever went wrong may have rows in its text, and so may what it was raised from: neither leaves here.
     except Exception as error:
         failure = words_of(error)

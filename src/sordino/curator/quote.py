@@ -39,7 +39,10 @@ class Quote(Protocol):
         """What will be drawn."""
 
     def measure(self, snapshot: Snapshot) -> Any:
-        """Everything that the draw needs of the rows, from one snapshot. Private."""
+        """Everything that the draw needs of the rows, from one snapshot. Private.
+
+        A tree asks for more as it grows, so the snapshot stays open while it is drawn.
+        """
 
     def draw(self, measured: Any) -> Release:
         """The release, with the guarantee of the quote."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sordino.core import ParameterError, Release
 from sordino.curator.answer import answer_question
@@ -14,10 +14,17 @@ from sordino.ledger import Account
 from sordino.mechanisms.names import (
     CountMechanismName,
     CountName,
+    CriterionName,
     GridNoiseName,
+    LeafName,
+    MechanismName,
     MetricName,
     TopKMechanismName,
+    VotingName,
 )
+
+if TYPE_CHECKING:
+    from sordino.learn import DecisionTreeClassifier, RandomForestClassifier
 
 
 class Session:
@@ -198,6 +205,64 @@ class Session:
         }
         question = top_k_question(edges, k, epsilon=epsilon, nodes=nodes, columns=columns, options=options)
         return self._answer(question, reuse)
+
+    def tree(
+        self,
+        table: str,
+        target: str,
+        *,
+        epsilon: Any,
+        features: Sequence[str] | None = None,
+        max_depth: int = 5,
+        criterion: CriterionName = "auto",
+        selection: MechanismName = "permute_and_flip",
+        leaves: LeafName = "counts",
+        bins: int = 10,
+        max_rows: int | None = None,
+        where: str | None = None,
+        reuse: bool = False,
+    ) -> DecisionTreeClassifier:
+        """A fitted `sordino.learn.DecisionTreeClassifier` that tells one column of a table by others.
+
+        ``features``: None takes every column with a domain or with bounds in the policy. A column with a domain has
+        these values, one with bounds is cut into ``bins``; whatever else a row holds is ``missing``, which is a value
+        of its own, or lies in the first or last bin. The target's domain is the classes, and rows of other targets do
+        not count. ``max_rows``: a public guess at the number of rows, by which ``criterion="auto"`` chooses; a table
+        may hold more. ``where``: a condition in SQL that chooses rows. The others are explained there.
+        """
+        from sordino.curator.questions.tree import TreeQuestion
+
+        question = TreeQuestion(
+            table, target, epsilon, features, max_depth, criterion, selection, leaves, bins, max_rows, where
+        )
+        return question.fitted(self._answer(question, reuse))
+
+    def forest(
+        self,
+        table: str,
+        target: str,
+        *,
+        epsilon: Any,
+        features: Sequence[str] | None = None,
+        n_estimators: int = 32,
+        max_depth: int | None = None,
+        leaves: LeafName = "counts",
+        voting: VotingName = "auto",
+        max_rows: int | None = None,
+        where: str | None = None,
+        reuse: bool = False,
+    ) -> RandomForestClassifier:
+        """A fitted `sordino.learn.RandomForestClassifier` that tells one column of a table by others.
+
+        Columns, target, ``max_rows`` (which chooses the depth) and ``where`` as in `tree`; the others are explained
+        there.
+        """
+        from sordino.curator.questions.forest import ForestQuestion
+
+        question = ForestQuestion(
+            table, target, epsilon, features, n_estimators, max_depth, leaves, voting, max_rows, where
+        )
+        return question.fitted(self._answer(question, reuse))
 
     def _answer(self, question: Question[Quote], reuse: bool) -> Release:
         return answer_question(self._data, self.analyst, question, reuse=reuse)

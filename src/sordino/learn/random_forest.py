@@ -101,7 +101,7 @@ class RandomForestClassifier(PrivateClassifier):
         return self._planted(codes, labels, schema, classes, prior)
 
     def fit_codes(self, codes: Codes, labels: Codes) -> RandomForestClassifier:
-        """The same for rows that are codes already (`encode_forest_rows`) and places among the classes, however many."""
+        """The same for any number of rows that are codes already: of `encode_forest_rows`, and places of classes."""
         schema, classes, prior = self._prepared()
         self._name_features(schema)
         return self._planted(codes, labels, schema, classes, prior)

@@ -12,7 +12,7 @@ import numpy as np
 from sordino.core import UnsupportedError, add_remove_row
 from sordino.core.parameters import choice
 from sordino.learn.criteria import CRITERIA, Criterion, MaxOperator, Table
-from sordino.mechanisms.names import DirectionName
+from sordino.mechanisms.names import CriterionName, DirectionName
 from sordino.mechanisms.selection import MECHANISMS
 from sordino.sensitivity import Profile
 
@@ -77,8 +77,9 @@ def most_rows(criterion: str, mechanism: str) -> int:
     return CRITERIA[criterion].most_rows(profiled=MECHANISMS[mechanism].traits.follows_profile)
 
 
-def choose_criterion(criterion: Any, max_rows: int, epsilon: float) -> str:
+def choose_criterion(criterion: Any, max_rows: int, epsilon: float) -> CriterionName:
     """The name of a criterion; ``auto`` is one of two by public numbers."""
-    if choice("criterion", criterion, ("auto", *CRITERIA)) != "auto":
-        return str(criterion)
+    chosen: CriterionName = choice("criterion", criterion, ("auto", *CRITERIA))  # type: ignore[assignment]
+    if chosen != "auto":
+        return chosen
     return "gini" if max_rows * Fraction(epsilon) >= _GINI_FROM else "max_operator"

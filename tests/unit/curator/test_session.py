@@ -377,4 +377,4 @@ def test_a_session_stays_that_of_its_analyst(curator):
         session.anything = 1
     assert not hasattr(session, "__dict__")
     public = [name for name in dir(session) if not name.startswith("_")]
-    assert public == ["analyst", "budget", "count", "quantile", "query", "select", "top_k"]
+    assert public == ["analyst", "budget", "count", "forest", "quantile", "query", "select", "top_k", "tree"]

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlglot import exp
 
-from sordino.core import ParameterError, Release, UnsupportedError, add_remove_row
+from sordino.core import ParameterError, Release, add_remove_row
 from sordino.core.parameters import as_written, positive, probability
 from sordino.curator.dataset import DataSet
+from sordino.curator.questions.rows import read_rows
 from sordino.curator.questions.workload import (
     WorkloadQuote,
     find_column,
@@ -24,7 +25,6 @@ from sordino.engines import Snapshot
 from sordino.sql.aggregates import BoundedSum
 from sordino.sql.answering.exact import joined_query
 from sordino.sql.question import Statement
-from sordino.sql.reading.read import read_statement
 from sordino.stats.quantile import quantile_of_counts
 
 Counts = NDArray[np.int64]
@@ -46,9 +46,9 @@ class QuantileQuestion:
         table, catalogued = find_table(data, split_name(self.column)[0])
         name = find_column(table, catalogued, split_name(self.column)[1])
         q = probability("q", self.q)
-        statement = _read(data, catalogued.name, name, self.where)
-        if not table.private or len(statement.join.occurrences) != 1 or statement.keys:
-            raise UnsupportedError("a quantile is asked of one private table")
+        # the question as a SUM over the column, which has the same bounds, lattice and rows
+        total = exp.Sum(this=exp.column(name, quoted=True))
+        statement = read_rows(data, table, catalogued.name, self.where, total, "a quantile")
         (measure,) = statement.measures
         if not isinstance(measure, BoundedSum):
             raise TypeError("a sum is measured as a sum")
@@ -70,20 +70,6 @@ class QuantileQuestion:
             read=lambda snapshot: _count(snapshot, statement, lattice, points),
             ask=ask,
         )
-
-
-def _read(data: DataSet, table: str, column: str, where: str | None) -> Statement:
-    """The question as a SUM over the column, which has the same bounds, lattice and rows."""
-    dialect = data.engine.dialect
-    asked = exp.select(exp.Sum(this=exp.column(column, quoted=True))).from_(exp.to_table(table))
-    for part in asked.find_all(exp.Identifier):
-        part.set("quoted", True)
-    text = asked.sql(dialect=dialect)
-    if where is not None:
-        if not isinstance(where, str):
-            raise ParameterError(f"where must be a condition in SQL, got {type(where).__name__}")
-        text = f"{text} WHERE {where}"
-    return read_statement(text, policy=data.policy, catalogue=data.catalogue, dialect=dialect)
 
 
 def _lattice(measure: BoundedSum, step: Any) -> BoundedSum:
