@@ -24,11 +24,11 @@ import sordino
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.sql.aggregates import LARGEST_ANSWER, BoundedSum
 from sordino.sql.analysis import ANALYSES, Reader, plan_analyses
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.answering.measured import measure_all
 from sordino.sql.answering.plan import AnswerOptions
 from sordino.sql.policy import Policy
-from sordino.sql.reading.groups import table_node
+from sordino.sql.reading.groups import make_table
 from sordino.sql.reading.read import read_statement
 
 from ..unit.sql.writer import hostile, join
@@ -134,7 +134,7 @@ class AnalysisFuzz:
                         assert bounds[0] >= expected[table], (pair, table, name)
                 if answers is None or pair in answers:
                     with told(str(pair)):
-                        found = exact_answer(snapshot, asked[pair])
+                        found = compute_answer(snapshot, asked[pair])
                     assert found == sum(mine[value] * theirs[value] for value in mine), pair
 
     def _analysed(self, snapshot, asked):
@@ -207,7 +207,7 @@ class AnalysisFuzz:
             with self.engine.snapshot() as snapshot:
                 whole = replace(statement, measures=tuple(question.measure for question in asked.values()))
                 with told(f"all sums over a.{key} = b.{key}"):
-                    totals = dict(zip(asked, exact_answers(snapshot, whole)[()], strict=True))
+                    totals = dict(zip(asked, compute_answers(snapshot, whole)[()], strict=True))
                 for name, analysis in zip(asked, self._analysed(snapshot, asked), strict=True):
                     self._check_sum(key, name, asked[name].measure, totals[name], analysis, policy)
             count += len(asked)
@@ -277,7 +277,7 @@ class AnalysisFuzz:
             whole = replace(first, measures=tuple(read[text].measures[0] for text in some))
             with self.engine.snapshot() as snapshot:
                 try:
-                    found = exact_answers(snapshot, whole)[()]
+                    found = compute_answers(snapshot, whole)[()]
                 except EngineError:
                     self._blame(some, read)
             for text, count in zip(some, found, strict=True):
@@ -289,7 +289,7 @@ class AnalysisFuzz:
     def _blame(self, texts, read):
         for text in texts:
             with told(text), self.engine.snapshot() as snapshot:
-                exact_answers(snapshot, read[text])
+                compute_answers(snapshot, read[text])
         pytest.fail(f"together they raise, alone they do not: {texts}")
 
 
@@ -297,11 +297,11 @@ def removals(snapshot, question, table):
     """What each row of a table adds to the answer, wherever it takes part, by the question's own conditions."""
     aliases = [o.alias for o in question.occurrences if o.table == table]
     numbers = [exp.column("id", table=alias, quoted=True) for alias in aliases]
-    sources = [table_node(o.table, o.alias) for o in question.occurrences]
+    sources = [make_table(o.table, o.alias) for o in question.occurrences]
     conditions = [*question.conditions, *question.measure.conditions()]
     row = numbers[0]
     if len(aliases) > 1:
-        sources.append(table_node(table, "sordino_row"))
+        sources.append(make_table(table, "sordino_row"))
         row = exp.column("id", table="sordino_row", quoted=True)
         conditions.append(exp.In(this=row.copy(), expressions=numbers))
     wide = exp.DataType.build("DECIMAL(38, 0)")

@@ -12,7 +12,7 @@ import operator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sordino.sql.answering.exact import answer_query, exact_answer
+from sordino.sql.answering.exact import compute_answer, write_answer_query
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
 
@@ -100,7 +100,7 @@ def check_nan_is_found(engine, *, constants=(0, 1, 2, 2.5, 5, 20)):
         def ask(text):
             read = read_statement(text, policy=POLICY, catalogue=catalogue, dialect=engine.dialect)
             question = read.question((), 0)
-            return exact_answer(snapshot, question), answer_query(question).sql(engine.dialect)
+            return compute_answer(snapshot, question), write_answer_query(question).sql(engine.dialect)
 
         def check(text, expected):
             found, sql = ask(text)

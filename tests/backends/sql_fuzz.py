@@ -20,7 +20,7 @@ import pytest
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import connect
 from sordino.sql.analysis import Reader, plan_analyses, plan_analysis
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
 
@@ -121,9 +121,9 @@ class Fuzz:
                 if (statement := self.read(text)) is None:
                     continue
                 with told(text):
-                    whole = exact_answers(snapshot, statement)
+                    whole = compute_answers(snapshot, statement)
                     group = statement.groups()[-1]
-                    assert exact_answer(snapshot, statement.question(group, 0)) == whole[group][0], text
+                    assert compute_answer(snapshot, statement.question(group, 0)) == whole[group][0], text
 
     def batches(self, seed, rounds, *, size, table="w"):
         """Many aggregates in few statements, since an engine takes its time for each; what it answered, by text.
@@ -175,9 +175,9 @@ def answered_together(engine, read):
     whole = replace(next(iter(read.values())), measures=measures)
     try:
         with engine.snapshot() as snapshot:
-            return dict(zip(read, exact_answers(snapshot, whole)[()], strict=True))
+            return dict(zip(read, compute_answers(snapshot, whole)[()], strict=True))
     except EngineError:
-        blame(engine, read, exact_answers)
+        blame(engine, read, compute_answers)
 
 
 def blame(engine, asked, ask) -> NoReturn:

@@ -11,9 +11,9 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.policy import Policy
-from sordino.sql.reading.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_public_keys, read_statement
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table, typed_table
 
@@ -54,8 +54,8 @@ def answers(engine):
     with engine.snapshot() as snapshot:
         for text in texts():
             statement = read_statement(text, policy=POLICY_, catalogue=catalogue, dialect=engine.dialect)
-            statement = with_public_keys(statement, snapshot)
-            result[text] = exact_answers(snapshot, statement)
+            statement = read_public_keys(statement, snapshot)
+            result[text] = compute_answers(snapshot, statement)
     return result
 
 
@@ -80,9 +80,9 @@ def test_a_conditions_own_question_agrees_with_the_batch(request, name):
                     f"SELECT COUNT(CASE WHEN {condition} THEN 1 END) FROM r",
                 )
             )
-            assert exact_answer(snapshot, alone.question((), 0)) == exact_answers(snapshot, counted)[()][0], (
-                condition
-            )
+            assert (
+                compute_answer(snapshot, alone.question((), 0)) == compute_answers(snapshot, counted)[()][0]
+            ), condition
 
 
 def test_sums_beyond_64_bits_are_cut_and_not_raised(duckdb_backend, postgresql_backend, spark_backend):
@@ -96,7 +96,7 @@ def test_sums_beyond_64_bits_are_cut_and_not_raised(duckdb_backend, postgresql_b
             dialect=engine.dialect,
         )
         with engine.snapshot() as snapshot:
-            assert exact_answer(snapshot, statement.question((), 0)) == 2**62
+            assert compute_answer(snapshot, statement.question((), 0)) == 2**62
 
 
 def test_a_decimal_that_is_not_a_number_is_null_whatever_its_type(postgresql_backend):
@@ -120,7 +120,7 @@ def test_a_decimal_that_is_not_a_number_is_null_whatever_its_type(postgresql_bac
                 catalogue=engine.catalogue(),
                 dialect="postgres",
             )
-            assert exact_answers(snapshot, statement)[()] == (count, 700 * count), condition
+            assert compute_answers(snapshot, statement)[()] == (count, 700 * count), condition
 
 
 def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgresql_backend):
@@ -148,8 +148,8 @@ def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgr
                 catalogue=engine.catalogue(),
                 dialect="postgres",
             )
-            assert exact_answer(snapshot, statement.question((), 0)) == count, condition
-            exact_answer(snapshot, statement.question((), 1))
+            assert compute_answer(snapshot, statement.question((), 0)) == count, condition
+            compute_answer(snapshot, statement.question((), 1))
 
 
 def test_a_value_made_of_nulls_is_counted_where_it_is_analysed(postgresql_backend):
@@ -164,8 +164,8 @@ def test_a_value_made_of_nulls_is_counted_where_it_is_analysed(postgresql_backen
         "SELECT COUNT(c) FROM r", policy=policy, catalogue=engine.catalogue(), dialect="postgres"
     )
     with engine.snapshot() as snapshot:
-        together = exact_answers(snapshot, statement)[()][0]
-        assert together == exact_answer(snapshot, statement.question((), 0)) == 2
+        together = compute_answers(snapshot, statement)[()][0]
+        assert together == compute_answer(snapshot, statement.question((), 0)) == 2
 
 
 @pytest.mark.parametrize("granularity", ["1000", "2/3", "1e-3"])
@@ -180,4 +180,4 @@ def test_the_smallest_doubles_are_summed_in_any_step(postgresql_backend, granula
         "SELECT SUM(x) FROM r", policy=policy, catalogue=engine.catalogue(), dialect="postgres"
     )
     with engine.snapshot() as snapshot:
-        assert exact_answer(snapshot, statement.question((), 0)) == 1000 / Fraction(granularity)
+        assert compute_answer(snapshot, statement.question((), 0)) == 1000 / Fraction(granularity)

@@ -9,9 +9,9 @@ import pytest
 
 from sordino.core import EngineError, ParameterError, SordinoError, UnsupportedError
 from sordino.engines import connect
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.policy import Policy
-from sordino.sql.reading.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_public_keys, read_statement
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table
 from ..unit.sql.outcomes import check_refusal
@@ -150,11 +150,11 @@ def ask(engine, policy, text):
         check_refusal(text, refusal)
         return False
     with engine.snapshot() as snapshot:
-        statement = with_public_keys(statement, snapshot)
-        whole = exact_answers(snapshot, statement)
+        statement = read_public_keys(statement, snapshot)
+        whole = compute_answers(snapshot, statement)
         group = statement.groups()[0]
         for place in range(len(statement.measures)):
-            assert exact_answer(snapshot, statement.question(group, place)) == whole[group][place]
+            assert compute_answer(snapshot, statement.question(group, place)) == whole[group][place]
     return True
 
 

@@ -11,10 +11,10 @@ import pytest
 import sordino as sd
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import connect
-from sordino.sql.answering.exact import exact_answers
+from sordino.sql.answering.exact import compute_answers
 from sordino.sql.reading import read
-from sordino.sql.reading.read import read_statement, with_public_keys
-from sordino.sql.reading.syntax import parsed
+from sordino.sql.reading.read import read_public_keys, read_statement
+from sordino.sql.reading.syntax import parse_statement
 
 from ..unit.sql.outcomes import FallenError, check_refusal, outcome, texts
 from ..unit.sql.storm import DIALECTS, FIELDS, POLICY, SCHEMA
@@ -93,9 +93,9 @@ def test_what_is_accepted_is_computed_without_an_error(shop):
     count = 0
     for text, statement in islice(accepted(engine), EXACT):
         # Reading leaves the tree as it was: its text is that of a fresh parse.
-        assert statement.canonical == parsed(text, "duckdb").sql(dialect="duckdb", comments=False)
+        assert statement.canonical == parse_statement(text, "duckdb").sql(dialect="duckdb", comments=False)
         with engine.snapshot() as snapshot:
-            exact_answers(snapshot, with_public_keys(statement, snapshot))
+            compute_answers(snapshot, read_public_keys(statement, snapshot))
         count += 1
     assert count == EXACT
 

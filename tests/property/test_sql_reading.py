@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table, connect
-from sordino.sql.answering.exact import exact_answers
+from sordino.sql.answering.exact import compute_answers
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
 
@@ -93,7 +93,7 @@ def read(connection, text):
     engine = connect(connection)
     statement = read_statement(text, policy=POLICY, catalogue=engine.catalogue(), dialect="duckdb")
     with engine.snapshot() as snapshot:
-        return exact_answers(snapshot, statement)
+        return compute_answers(snapshot, statement)
 
 
 @pytest.mark.slow

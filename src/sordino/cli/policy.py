@@ -49,12 +49,12 @@ def init(
       sordino policy init postgresql://localhost/shop > shop.yaml
     """
     from sordino.engines import connect
-    from sordino.sql.policy.text import commented_policy
+    from sordino.sql.policy.text import write_policy
 
     if output is not None and Path(output).exists() and not force:
         raise ParameterError(f"{output} exists: give --force to replace it, or another name")
     with connect(target) as engine:
-        text = commented_policy(engine.catalogue(), dataset or _dataset_name(target))
+        text = write_policy(engine.catalogue(), dataset or _dataset_name(target))
     if output is not None:
         try:
             Path(output).write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 
 from sordino.core import Distance, Guarantee, LedgerError, ParameterError
 from sordino.ledger import Account, Ledger, Limit, Reservation, StoredRelease
-from sordino.sql.policy import Budget, Policy
+from sordino.sql.policy import DeclaredBudget, Policy
 
 
 class Accounts:
@@ -134,7 +134,7 @@ def tables_of(policy: Policy) -> dict[str, str]:
     }
 
 
-def limit_of(budget: Budget) -> Limit:
+def limit_of(budget: DeclaredBudget) -> Limit:
     """A budget of the policy as a limit of the ledger."""
     return Limit.of(epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho, at_delta=budget.at_delta)
 

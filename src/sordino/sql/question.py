@@ -64,7 +64,7 @@ class GroupKey:
     """A column of GROUP BY with its public values (None among them where NULL is a group of its own).
 
     ``source``: (table, column) of a public table whose values are still to be read by
-    `sordino.sql.reading.read.with_public_keys`; None once the values are there. ``equals``: further columns that the
+    `sordino.sql.reading.read.read_public_keys`; None once the values are there. ``equals``: further columns that the
     conditions force to equal the key; a group's question restricts them too, so that analyses see each
     occurrence's own restriction.
     """
@@ -122,7 +122,7 @@ class Statement:
         for key in self.keys:
             if key.source is not None:
                 raise ParameterError(
-                    f"the groups of {key.name!r} are in a table: call with_public_keys first"
+                    f"the groups of {key.name!r} are in a table: call read_public_keys first"
                 )
             combinations = [(*before, value) for before in combinations for value in key.values]
         return combinations
@@ -130,21 +130,21 @@ class Statement:
     def question(self, group: tuple[Any, ...], measure: int) -> JoinQuestion:
         """The question of one group and one measure."""
         conditions = [
-            equals(column, value)
+            equate(column, value)
             for key, value in zip(self.keys, group, strict=True)
             for column in (key.column, *key.equals)
         ]
         return replace(self.join, measure=self.measures[measure]).restricted(*conditions)
 
 
-def equals(column: exp.Expr, value: Any) -> exp.Expr:
+def equate(column: exp.Expr, value: Any) -> exp.Expr:
     """The condition that a group's key has this public value."""
     if value is None:
         return exp.Is(this=column.copy(), expression=exp.null())
-    return exp.EQ(this=column.copy(), expression=literal(value))
+    return exp.EQ(this=column.copy(), expression=write_literal(value))
 
 
-def literal(value: Any) -> exp.Expr:
+def write_literal(value: Any) -> exp.Expr:
     """A public value of a key as reading writes such literals."""
     if isinstance(value, date):
         return exp.cast(exp.Literal.string(value.isoformat()), exp.DataType.Type.DATE)

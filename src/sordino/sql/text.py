@@ -74,7 +74,7 @@ class Text:
             start, around = _first_place(around), around.parent
         if start is None:
             start = self._words[0].start if self._words else 0
-        return place_of(self.text, start)
+        return find_place(self.text, start)
 
     def here(self) -> Place:
         """The place of what was looked at last."""
@@ -140,13 +140,13 @@ class Text:
             return type(node).__name__.upper()
 
 
-def place_of(text: str, start: int) -> Place:
+def find_place(text: str, start: int) -> Place:
     """Line and column of a character."""
     before = text[:start]
     return Place(before.count("\n") + 1, start - before.rfind("\n"))
 
 
-def only(text: Text, node: exp.Expr, allowed: tuple[str, ...], instead: str) -> None:
+def check_parts(text: Text, node: exp.Expr, allowed: tuple[str, ...], instead: str) -> None:
     """Refuse a node with a part that is not in ``allowed``: what the parser knows and we do not is never ignored."""
     text.reading = node
     for name, part in node.args.items():

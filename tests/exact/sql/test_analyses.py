@@ -19,7 +19,7 @@ import pytest
 
 from sordino.engines import connect
 from sordino.sql.analysis import analyse, plan_analysis
-from sordino.sql.analysis.patterns import Met, non_empty_subsets
+from sordino.sql.analysis.patterns import Met, list_subsets
 from sordino.sql.analysis.steps import Steps
 from tests.exact.sql.shapes import CUBE, NO_TRIANGLE, PATH, TRIANGLE, VALUES, E, T, equal
 from tests.oracles.join_questions import question_of
@@ -372,7 +372,7 @@ def test_a_size_that_asks_for_a_value_not_yet_known_is_refused(monkeypatch):
     def everything_known(form, component):
         return [(j, sorted(set(form.boundary((j,))))) for j in component]
 
-    monkeypatch.setattr("sordino.sql.analysis.patterns.reached", everything_known)
+    monkeypatch.setattr("sordino.sql.analysis.patterns.order_positions", everything_known)
     assert problems(chain, [fan])
 
 
@@ -394,9 +394,9 @@ def test_single_copies_alone_are_refused(monkeypatch, name):
     def singles(items):
         # Only the positions of the row: new rows of the other tables come in all combinations.
         same = set(items) == {0, 1}
-        return [(item,) for item in items] if same else non_empty_subsets(items)
+        return [(item,) for item in items] if same else list_subsets(items)
 
-    monkeypatch.setattr(module, "non_empty_subsets", singles)
+    monkeypatch.setattr(module, "list_subsets", singles)
     assert problems(PATH, [{"E": Counter()}, EDGES], analyses=(name,))
 
 

@@ -17,7 +17,7 @@ import pytest
 from sordino.curator import connect
 from sordino.engines import connect as open_engine
 from sordino.sql.analysis.closure import EqualCells, NormalForm
-from sordino.sql.analysis.formula import number_of
+from sordino.sql.analysis.formula import read_number_literal
 from sordino.sql.answering import plan as planning
 from sordino.sql.answering.plan import AnswerOptions
 from tests.backends.group_suite import (
@@ -161,7 +161,7 @@ def restrict_by_the_first_constant(patch):
         return whole(replace(form, classes=first), positions, names)
 
     def contradictory(equals):
-        return len({number for c in equals.constants if (number := number_of(c)) is not None}) > 1
+        return len({number for c in equals.constants if (number := read_number_literal(c)) is not None}) > 1
 
     patch.setattr(NormalForm, "restricted", restricted)
     patch.setattr(EqualCells, "contradictory", property(contradictory))

@@ -10,7 +10,7 @@ import pytest
 
 import sordino as sd
 from sordino.core.loss import round_down
-from sordino.sql.answering.cell_noise import ConstantNoise, constant_noise, smooth_noise
+from sordino.sql.answering.cell_noise import ConstantNoise, choose_constant_noise, choose_smooth_noise
 from sordino.sql.answering.plan import AnswerOptions
 
 ONE = {"r": Fraction(1)}
@@ -163,13 +163,13 @@ def test_public_radius_is_the_least_that_holds(confidence, epsilon):
 
 
 def test_constant_noise_counts_weight_by_unit_of_distance():
-    assert constant_noise(4, Fraction(1), {"r": Fraction(2)}).sensitivity == 2
-    assert constant_noise(4, Fraction(1), {"r": Fraction(1, 2)}).sensitivity == 8
+    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(2)}).sensitivity == 2
+    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(1, 2)}).sensitivity == 8
 
 
 def test_noise_says_that_it_needs_a_bound():
     with pytest.raises(TypeError, match="smooth bound"):
-        smooth_noise("cauchy", Fraction(1), Fraction(0), Fraction(0), ONE).law(3, None)
+        choose_smooth_noise("cauchy", Fraction(1), Fraction(0), Fraction(0), ONE).law(3, None)
 
 
 def test_budgets_round_down():

@@ -12,7 +12,7 @@ import pytest
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table, connect
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
 
@@ -140,7 +140,7 @@ def test_decimals_compare_like_fractions(scale):
             f"SELECT {counts} FROM t", policy=POLICY, catalogue=engine.catalogue(), dialect="duckdb"
         )
         with engine.snapshot() as snapshot:
-            found = exact_answers(snapshot, statement)[()]
+            found = compute_answers(snapshot, statement)[()]
     for (sign, literal), place in zip(
         asked, (output.measures[0] for output in statement.outputs), strict=True
     ):
@@ -161,7 +161,7 @@ def test_the_longest_decimals_are_doubles_and_nothing_is_lost():
                 dialect="duckdb",
             )
             with engine.snapshot() as snapshot:
-                assert exact_answer(snapshot, statement.question((), 0)) == count, text
+                assert compute_answer(snapshot, statement.question((), 0)) == count, text
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_literal_below_one_leaves_all_digits_to_the_decimal_beside_it(text, co
             dialect="duckdb",
         )
         with engine.snapshot() as snapshot:
-            assert exact_answer(snapshot, statement.question((), 0)) == count
+            assert compute_answer(snapshot, statement.question((), 0)) == count
 
 
 def test_a_type_with_digits_behind_the_point_gives_the_granularity_that_the_policy_leaves_out():
@@ -221,4 +221,4 @@ def test_a_sum_of_decimals_is_exact_to_their_last_digit():
         "SELECT SUM(n) FROM t", policy=policy, catalogue=engine.catalogue(), dialect="duckdb"
     )
     with engine.snapshot() as snapshot:
-        assert exact_answer(snapshot, statement.question((), 0)) == 1 + 107 + 900
+        assert compute_answer(snapshot, statement.question((), 0)) == 1 + 107 + 900

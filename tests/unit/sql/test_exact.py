@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from sordino.engines import connect
 from sordino.sql.aggregates import BoundedSum
-from sordino.sql.answering.exact import exact_answer, exact_answers
+from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.policy import Policy
-from sordino.sql.reading.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_public_keys, read_statement
 
 POLICY = Policy.load(
     """
@@ -45,11 +45,11 @@ def engine():
 def ask(engine, text):
     statement = read_statement(text, policy=POLICY, catalogue=engine.catalogue(), dialect="duckdb")
     with engine.snapshot() as snapshot:
-        statement = with_public_keys(statement, snapshot)
-        answers = exact_answers(snapshot, statement)
+        statement = read_public_keys(statement, snapshot)
+        answers = compute_answers(snapshot, statement)
         for group in statement.groups():
             for place in range(len(statement.measures)):
-                assert exact_answer(snapshot, statement.question(group, place)) == answers[group][place]
+                assert compute_answer(snapshot, statement.question(group, place)) == answers[group][place]
     return answers
 
 
@@ -87,7 +87,7 @@ def test_public_values_that_an_engine_may_confuse_do_not_partition():
             dialect="duckdb",
         )
         with engine.snapshot() as snapshot:
-            assert not with_public_keys(statement, snapshot).partitions
+            assert not read_public_keys(statement, snapshot).partitions
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.sql.question import Order
-from sordino.sql.reading.ordering import in_order
+from sordino.sql.reading.ordering import sort_rows
 
 from .test_read import read
 
@@ -59,10 +59,10 @@ def test_rows_are_sorted_by_released_numbers_and_ties_stay_in_the_order_of_the_p
         (("US",), {"n": 7, "avg": None}),
         ((None,), {"n": 3, "avg": 2.0}),
     ]
-    assert [row["n"] for row in in_order(statement, rows)] == [7, 3, 3]
-    assert [row["avg"] for row in in_order(statement, rows)] == [None, 1.0, 2.0]
+    assert [row["n"] for row in sort_rows(statement, rows)] == [7, 3, 3]
+    assert [row["avg"] for row in sort_rows(statement, rows)] == [None, 1.0, 2.0]
     by_mean = read(f"{GROUPED} ORDER BY 3 DESC, region")
-    assert [row["avg"] for row in in_order(by_mean, rows)] == [2.0, 1.0, None]
+    assert [row["avg"] for row in sort_rows(by_mean, rows)] == [2.0, 1.0, None]
 
 
 def test_null_stands_where_the_text_says():
@@ -70,5 +70,5 @@ def test_null_stands_where_the_text_says():
     expected = {"region": [3, 2, 0, 1], "region DESC": [0, 2, 3, 1], "region NULLS FIRST": [1, 3, 2, 0],
                 "region DESC NULLS LAST": [0, 2, 3, 1]}  # fmt: skip
     for clause, places in expected.items():
-        found = in_order(read(f"{GROUPED} ORDER BY {clause}"), rows)
+        found = sort_rows(read(f"{GROUPED} ORDER BY {clause}"), rows)
         assert [row["n"] for row in found] == places, clause

@@ -11,8 +11,8 @@ import yaml
 
 from sordino.core import ParameterError, Place
 from sordino.engines import Column, Table
-from sordino.sql.policy import Budget, Policy
-from sordino.sql.policy.text import commented_policy
+from sordino.sql.policy import DeclaredBudget, Policy
+from sordino.sql.policy.text import write_policy
 
 TEXT = """
 version: 1
@@ -60,9 +60,9 @@ def test_numbers_are_taken_as_they_are_written():
     amount = policy.tables["orders"].columns["amount"]
     assert amount.bounds == (0, Fraction(199, 2))
     assert amount.granularity == Fraction(1, 10)
-    assert policy.budgets["ann"] == Budget(epsilon=Fraction(3, 10), delta=Fraction(1, 10**6))
-    assert policy.budgets["bob"] == Budget(rho=Fraction(1, 10), at_delta=Fraction(1, 10**6))
-    assert policy.cap == Budget(epsilon=Fraction(2))
+    assert policy.budgets["ann"] == DeclaredBudget(epsilon=Fraction(3, 10), delta=Fraction(1, 10**6))
+    assert policy.budgets["bob"] == DeclaredBudget(rho=Fraction(1, 10), at_delta=Fraction(1, 10**6))
+    assert policy.cap == DeclaredBudget(epsilon=Fraction(2))
     assert policy.tables["orders"].weight == 2
     assert policy.tables["orders"].key == ("id",)
     assert policy.tables["orders"].columns["day"].domain == (
@@ -189,7 +189,7 @@ def test_what_the_catalogue_lacks_is_named_with_the_nearest(old, new, message):
 def test_the_written_policy_is_private_valid_and_fits():
     strange = Table("my table", (Column("no", "integer"), Column("a: b #", "text"), Column("x", "other")))
     catalogue = {**CATALOGUE, "my table": strange}
-    text = commented_policy(catalogue, "shop: main")
+    text = write_policy(catalogue, "shop: main")
     policy = Policy.load(text)
     policy.check(catalogue)
     assert policy.dataset == "shop: main"
@@ -204,7 +204,7 @@ def test_the_written_policy_is_private_valid_and_fits():
         assert words in text
     assert max(len(line) for line in text.splitlines()) <= 120
     with pytest.raises(ParameterError, match="no tables"):
-        commented_policy({}, "x")
+        write_policy({}, "x")
 
 
 def test_a_private_view_must_be_said_to_be_one():
@@ -217,7 +217,7 @@ def test_a_private_view_must_be_said_to_be_one():
         Policy.load(content).check(catalogue)
     for said in ({"view": True}, {"private": False}):
         Policy.load(content | {"tables": {"v": said}}).check(catalogue)
-    text = commented_policy(catalogue, "d")
+    text = write_policy(catalogue, "d")
     assert list(Policy.load(text).tables) == ["t"]
     assert "# v is a view" in text
 

@@ -10,9 +10,9 @@ from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import Column, Table
 from sordino.sql.aggregates.count import COUNT
 from sordino.sql.aggregates.measure import is_there
-from sordino.sql.analysis.closure import normal_form
-from sordino.sql.analysis.formula import Cell, column_of, formula
-from sordino.sql.answering.exact import answer_query
+from sordino.sql.analysis.closure import make_normal_form
+from sordino.sql.analysis.formula import Cell, read_formula, write_cell
+from sordino.sql.answering.exact import write_answer_query
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_statement
 
@@ -114,9 +114,11 @@ def test_a_public_table_has_no_weight_and_a_private_one_its_own():
 def test_count_of_a_column_becomes_a_condition_of_its_analysis():
     statement = read("SELECT COUNT(*), COUNT(amount), COUNT(1) FROM orders")
     assert [output.measures for output in statement.outputs] == [(0,), (1,), (0,)]
-    form = normal_form(statement.question((), 1))
+    form = make_normal_form(statement.question((), 1))
     assert form.measure.varies is None
-    assert [part.text for part in form.parts] == [formula(is_there(column_of(Cell("orders", "amount")))).text]
+    assert [part.text for part in form.parts] == [
+        read_formula(is_there(write_cell(Cell("orders", "amount")))).text
+    ]
 
 
 def test_an_average_is_a_sum_and_a_count_and_shares_what_is_asked_twice():
@@ -204,7 +206,7 @@ def test_groups_of_a_public_table_are_to_be_read_first():
     )
     assert statement.keys[0].source == ("regions", "name")
     assert statement.partitions
-    with pytest.raises(ParameterError, match="with_public_keys"):
+    with pytest.raises(ParameterError, match="read_public_keys"):
         statement.groups()
 
 
@@ -458,7 +460,7 @@ def test_dividing_integers_is_refused_where_it_would_drop_the_remainder():
 def test_names_that_are_no_identifiers_never_reach_the_engine_as_aliases():
     statement = read('SELECT COUNT(*) FROM orders AS "a""; DROP" WHERE "a""; DROP".id = 1')
     assert statement.join.occurrences[0].alias == "t"
-    assert answer_query(statement.question((), 0)).sql() == (
+    assert write_answer_query(statement.question((), 0)).sql() == (
         'SELECT COUNT(*) AS "answer" FROM "orders" AS "t" WHERE ("t"."id" = 1)'
     )
 

@@ -11,7 +11,7 @@ from sqlglot.parser import Parser
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.sql.reading import syntax
-from sordino.sql.reading.syntax import parsed
+from sordino.sql.reading.syntax import parse_statement
 
 from .outcomes import check_refusal, outcome
 
@@ -61,7 +61,7 @@ START = "SELECT COUNT(*) FROM t "
 )  # fmt: skip
 def test_what_cannot_be_read_is_said_in_one_sentence_with_its_place(text, message):
     with pytest.raises(ParameterError, match=message) as caught:
-        parsed(text, "duckdb")
+        parse_statement(text, "duckdb")
     for jargon in ("Required keyword", "Invalid expression", "Unexpected token", "<class"):
         assert jargon not in str(caught.value)
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence_with_its_place(text, messag
 )
 def test_what_is_no_select_is_named_as_it_was_written(text, message, dialect):
     with pytest.raises(UnsupportedError, match=message):
-        parsed(text, dialect)
+        parse_statement(text, dialect)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_the_parser_still_warns_others(caplog):
     ],
 )
 def test_words_that_are_in_their_place_are_read(text):
-    assert parsed(text, "duckdb").find_all is not None
+    assert parse_statement(text, "duckdb").find_all is not None
 
 
 # --- what no text may do
@@ -176,7 +176,7 @@ def test_whatever_the_parser_raises_becomes_a_refusal_with_a_place(monkeypatch, 
     else:
         monkeypatch.setattr(Dialect, "tokenize", fail)
     with pytest.raises((ParameterError, UnsupportedError)) as caught:
-        parsed("SELECT COUNT(*)\nFROM posts WHERE closed", "duckdb")
+        parse_statement("SELECT COUNT(*)\nFROM posts WHERE closed", "duckdb")
     check_refusal("", caught.value)
     assert "odd words" not in str(caught.value)
     # A stack that overflows says nothing of where, so the deepest brackets are named: those of COUNT.

@@ -28,7 +28,7 @@ from sordino.graphs import Graph, count, top_k
 from sordino.graphs.metrics import METRICS
 from sordino.mechanisms.names import CountName
 from sordino.sql.policy import TablePolicy
-from sordino.sql.reading.groups import table_node
+from sordino.sql.reading.groups import make_table
 
 _ONE_EDGE = "a row holds one edge, so it adds or removes at most that"
 _ID_KINDS = ("integer", "text")
@@ -155,7 +155,7 @@ def _read_nodes(data: DataSet, nodes: int | str, kind: str) -> pa.Array:
     asked = exp.column(found, table="t", quoted=True)
     query = (
         exp.select(exp.alias_(asked, "id", quoted=True))
-        .from_(table_node(catalogued.name, "t"))
+        .from_(make_table(catalogued.name, "t"))
         .where(exp.Not(this=exp.Is(this=asked.copy(), expression=exp.null())))
         .group_by(asked.copy())
     )
@@ -168,7 +168,7 @@ def _read_nodes(data: DataSet, nodes: int | str, kind: str) -> pa.Array:
 def _edge_query(table: str, ends: tuple[str, str]) -> exp.Select:
     columns = [exp.column(end, table="t", quoted=True) for end in ends]
     named = [exp.alias_(column, name, quoted=True) for column, name in zip(columns, ("a", "b"), strict=True)]
-    return exp.select(*named).from_(table_node(table, "t")).group_by(*(column.copy() for column in columns))
+    return exp.select(*named).from_(make_table(table, "t")).group_by(*(column.copy() for column in columns))
 
 
 def _build(rows: pa.Table, ids: pa.Array) -> Graph:

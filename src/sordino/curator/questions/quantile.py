@@ -23,7 +23,7 @@ from sordino.curator.questions.workload import (
 )
 from sordino.engines import Snapshot
 from sordino.sql.aggregates import BoundedSum
-from sordino.sql.answering.exact import joined_query
+from sordino.sql.answering.exact import write_join
 from sordino.sql.question import Statement
 from sordino.stats.quantile import quantile_of_counts
 
@@ -101,7 +101,7 @@ def _count(snapshot: Snapshot, statement: Statement, lattice: BoundedSum, points
         exp.alias_(exp.Count(this=exp.Star()), "rows_", quoted=True),
     ]
     conditions = (*statement.join.conditions, *lattice.conditions())
-    query = joined_query(columns, statement.join.occurrences, conditions).group_by(steps.copy(), copy=False)
+    query = write_join(columns, statement.join.occurrences, conditions).group_by(steps.copy(), copy=False)
     found = snapshot.aggregate(query)
     counts = np.zeros(points, dtype=np.int64)
     places = found.column(0).to_numpy() - int(lattice.low / lattice.step)

@@ -15,8 +15,8 @@ from sordino.curator.questions.sql import read_sql
 from sordino.curator.questions.workload import WorkloadQuote, find_table, quote_workload
 from sordino.engines import Snapshot
 from sordino.mechanisms.selection import select
-from sordino.sql.answering.answer_table import plain
-from sordino.sql.answering.exact import exact_answers
+from sordino.sql.answering.answer_table import make_plain
+from sordino.sql.answering.exact import compute_answers
 from sordino.sql.question import Statement
 
 Scores = NDArray[np.float64]
@@ -71,7 +71,7 @@ class SelectionQuestion:
 
 def _score(snapshot: Snapshot, statement: Statement) -> Scores:
     """Whole steps of every group; sums beyond 2^52 of them are cut there, which keeps differences."""
-    answers = exact_answers(snapshot, statement)
+    answers = compute_answers(snapshot, statement)
     most = 1 << 52
     return np.array(
         [float(max(-most, min(most, answers[group][0]))) for group in statement.groups()], dtype=np.float64
@@ -80,7 +80,7 @@ def _score(snapshot: Snapshot, statement: Statement) -> Scores:
 
 def _shown(statement: Statement, group: tuple[Any, ...]) -> Any:
     """The value of the key, or a dict of several."""
-    values = [plain(value) for value in group]
+    values = [make_plain(value) for value in group]
     return (
         values[0]
         if len(values) == 1

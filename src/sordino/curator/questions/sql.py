@@ -11,11 +11,11 @@ from sordino.curator.answer import words_of
 from sordino.curator.dataset import DataSet
 from sordino.engines import Snapshot
 from sordino.sampling.source import is_private
-from sordino.sql.answering.answer_table import answer_error, answer_errors, answer_value
+from sordino.sql.answering.answer_table import bound_error, bound_errors, make_answer
 from sordino.sql.answering.measured import Measured, measure_all
 from sordino.sql.answering.plan import AnswerOptions, AnswerPlan, make_plan
 from sordino.sql.question import Statement
-from sordino.sql.reading.read import read_statement, with_public_keys
+from sordino.sql.reading.read import read_public_keys, read_statement
 
 Found = TypeVar("Found")
 _NO_KEYS = (
@@ -48,7 +48,7 @@ def read_sql(data: DataSet, sql: str) -> Statement:
     statement = read_statement(sql, policy=data.policy, catalogue=data.catalogue, dialect=data.engine.dialect)
     if all(key.source is None for key in statement.keys):
         return statement
-    return read_public(data, lambda snapshot: with_public_keys(statement, snapshot))
+    return read_public(data, lambda snapshot: read_public_keys(statement, snapshot))
 
 
 def read_public(data: DataSet, read: Callable[[Snapshot], Found]) -> Found:
@@ -106,10 +106,10 @@ class SqlQuote:
             (cell.group, cell.measure): noises[cell.measure].draw(cell.exact, cell.bound) for cell in measured
         }
         return Release(
-            answer_value(self.plan, cells),
+            make_answer(self.plan, cells),
             self.guarantee,
             self.mechanism,
-            error=answer_error(self.plan, cells),
-            errors=answer_errors(self.plan, cells),
+            error=bound_error(self.plan, cells),
+            errors=bound_errors(self.plan, cells),
             private=is_private(),
         )

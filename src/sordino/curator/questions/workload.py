@@ -12,7 +12,7 @@ from sordino.core.loss import round_up
 from sordino.core.parameters import as_written, positive
 from sordino.curator.dataset import DataSet
 from sordino.engines import Snapshot, Table
-from sordino.sql.policy import TablePolicy, match_name, nearest
+from sordino.sql.policy import TablePolicy, match_name, suggest_name
 
 Read = TypeVar("Read")
 
@@ -88,7 +88,7 @@ def find_table(data: DataSet, name: str) -> tuple[TablePolicy, Table]:
     table = data.policy.table_named(name)
     found = None if table is None else match_name(table.name, data.catalogue)
     if table is None or found is None:
-        hint = nearest(name, data.policy.tables, "the tables")
+        hint = suggest_name(name, data.policy.tables, "the tables")
         raise ParameterError(f"there is no table {name!r} that may be asked about: {hint}")
     return table, data.catalogue[found]
 
@@ -101,7 +101,7 @@ def find_column(table: TablePolicy, catalogued: Table, name: str) -> str:
     if found is None:
         raise ParameterError(
             f"there is no column {name!r} of table {table.name!r} that may be asked about: "
-            f"{nearest(name, columns, 'its columns')}"
+            f"{suggest_name(name, columns, 'its columns')}"
         )
     return found
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sordino.sql.aggregates.measure import Measure
 from sordino.sql.expressions import Expressions
-from sordino.sql.text import only
+from sordino.sql.text import check_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Aggregate:
 def read_argument(node: exp.Expr, expressions: Expressions) -> exp.Expr:
     """The one expression in the brackets."""
     text, name = expressions.text, type(node).__name__.upper()
-    only(text, node, ("this", "big_int"), f"{name} takes one expression")
+    check_parts(text, node, ("this", "big_int"), f"{name} takes one expression")
     if node.this is None or node.this == "":
         text.refuse(node, f"{name} takes one expression")
     inner: exp.Expr = node.this

@@ -12,7 +12,7 @@ from sordino.sql.aggregates.aggregate import Aggregate, read_argument, take_numb
 from sordino.sql.aggregates.measure import is_there, whole_number
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.value import case
-from sordino.sql.text import only
+from sordino.sql.text import check_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class RowCount:
 def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount]:
     inner, text = read_argument(node, expressions), expressions.text
     if isinstance(inner, exp.Star):
-        only(text, inner, (), "write COUNT(*)")
+        check_parts(text, inner, (), "write COUNT(*)")
         return (RowCount(),)
     value = expressions.value(inner)
     if value.kind == "null":

@@ -18,7 +18,7 @@ from sordino.engines import double_literal
 from sordino.sql.aggregates.aggregate import Aggregate, read_argument, take_number, take_radius
 from sordino.sql.aggregates.measure import LARGEST_ANSWER, SMALL_REACH, is_there, whole_number
 from sordino.sql.expressions import Expressions
-from sordino.sql.expressions.value import Range, as_double, bracketed, case
+from sordino.sql.expressions.value import Range, as_double, bracket, case
 from sordino.sql.text import Text
 
 # A row's contribution in steps stays exact in doubles, with room for the half that rounding adds.
@@ -62,15 +62,15 @@ class BoundedSum:
             number: exp.Expr = exp.cast(self.value.copy(), exp.DataType.Type.BIGINT)
         else:
             double = (
-                exp.cast(self.value.copy(), exp.DataType.Type.DOUBLE) if self.whole else bracketed(self.value)
+                exp.cast(self.value.copy(), exp.DataType.Type.DOUBLE) if self.whole else bracket(self.value)
             )
             number = _round(double, self.step)
         clipped = case(
             (
-                exp.LT(this=bracketed(self.value), expression=_limit(self.low, self.whole)),
+                exp.LT(this=bracket(self.value), expression=_limit(self.low, self.whole)),
                 whole_number(bottom),
             ),
-            (exp.GT(this=bracketed(self.value), expression=_limit(self.high, self.whole)), whole_number(top)),
+            (exp.GT(this=bracket(self.value), expression=_limit(self.high, self.whole)), whole_number(top)),
             default=number,
         )
         return exp.cast(clipped, exp.DataType.Type.BIGINT)
@@ -136,23 +136,23 @@ def _round(double: exp.Expr, step: Fraction) -> exp.Expr:
     if step.denominator != 1:
         scaled = exp.Mul(this=scaled, expression=double_literal(float(step.denominator)))
     if step.numerator != 1:
-        scaled = exp.Div(this=bracketed(scaled), expression=double_literal(float(step.numerator)), typed=True)
-    shifted = exp.Add(this=bracketed(scaled), expression=double_literal(0.5))
+        scaled = exp.Div(this=bracket(scaled), expression=double_literal(float(step.numerator)), typed=True)
+    shifted = exp.Add(this=bracket(scaled), expression=double_literal(0.5))
     return exp.cast(exp.Floor(this=shifted), exp.DataType.Type.BIGINT)
 
 
 def _without_dust(double: exp.Expr) -> exp.Expr:
     """Zero in place of numbers so small that some engines raise when they are divided."""
     small = exp.and_(
-        exp.GT(this=bracketed(double), expression=double_literal(-1e-200)),
-        exp.LT(this=bracketed(double), expression=double_literal(1e-200)),
+        exp.GT(this=bracket(double), expression=double_literal(-1e-200)),
+        exp.LT(this=bracket(double), expression=double_literal(1e-200)),
     )
     return case((small, double_literal(0.0)), default=double)
 
 
 def _limit(bound: Fraction, whole: bool) -> exp.Expr:
     if whole and bound.denominator == 1:
-        return bracketed(whole_number(int(bound)))
+        return bracket(whole_number(int(bound)))
     return double_literal(float(bound))
 
 

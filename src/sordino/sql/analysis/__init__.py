@@ -5,7 +5,7 @@ from sordino.sql.analysis.analysis import (
     Analysis,
     AnalysisPlan,
     analyse,
-    default_analyses,
+    choose_analyses,
     plan_analyses,
     plan_analysis,
 )
@@ -18,7 +18,7 @@ __all__ = [
     "AnalysisPlan",
     "Reader",
     "analyse",
-    "default_analyses",
+    "choose_analyses",
     "is_confined",
     "plan_analyses",
     "plan_analysis",

@@ -16,13 +16,13 @@ from sordino.core.parameters import positive, whole
 from sordino.engines import Snapshot
 from sordino.sensitivity import SmoothBound
 from sordino.sql.aggregates import LARGEST_CHANGE
-from sordino.sql.analysis.closure import NormalForm, normal_form
+from sordino.sql.analysis.closure import NormalForm, make_normal_form
 from sordino.sql.analysis.counting import Counted
-from sordino.sql.analysis.elastic import elastic
-from sordino.sql.analysis.patterns import patterns
+from sordino.sql.analysis.elastic import prepare_elastic
+from sordino.sql.analysis.patterns import prepare_patterns
 from sordino.sql.analysis.reader import Asking, Reader
-from sordino.sql.analysis.residual import residual
-from sordino.sql.analysis.steps import Steps, steps_to_follow
+from sordino.sql.analysis.residual import prepare_residual
+from sordino.sql.analysis.steps import Steps, find_steps
 from sordino.sql.question import JoinQuestion
 
 MOST_ANALYSED = 8
@@ -43,9 +43,9 @@ class Prepared(Protocol):
 
 
 ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
-    "patterns": patterns,
-    "residual": residual,
-    "elastic": elastic,
+    "patterns": prepare_patterns,
+    "residual": prepare_residual,
+    "elastic": prepare_elastic,
 }
 # Fixed per shape of a question, never by what the data says. Of two different tables patterns know all there is.
 _FOR_TWO = ("patterns",)
@@ -80,7 +80,7 @@ class Analysis:
 
         **Guarantee**: β-smooth for every β ≥ ``self.beta``. The supremum is attained up to the last distance K that was
         followed, or what lies beyond is at most the largest value on the last ``window`` distances of every analysis
-        (`horizon`); the smallest of these over the analyses stands for all k > K. Both the values up to K and that
+        (`find_horizon`); the smallest of these over the analyses stands for all k > K. Both the values up to K and that
         number grow by at most e^(βG) per row, hence so does their maximum.
         **Numerics**: relative error below 2⁻⁴⁰, upwards.
         """
@@ -143,7 +143,7 @@ class AnalysisPlan:
                 table: {"constant": (reach / weight,)} for table, weight in weights.items()
             }
             return Analysis(constant, beta, Fraction(1), 1, distance, True, 0.0)
-        steps = steps_to_follow(self.question, beta)
+        steps = find_steps(self.question, beta)
         found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
         per_table = {
             table: {
@@ -159,7 +159,7 @@ class AnalysisPlan:
         return f"AnalysisPlan(analyses={', '.join(self.prepared) or 'constant'})"
 
 
-def default_analyses(question: JoinQuestion) -> tuple[str, ...]:
+def choose_analyses(question: JoinQuestion) -> tuple[str, ...]:
     """The analyses that run unless others are named: by the tables in FROM alone.
 
     Chains and cycles of three or more are where residual sensitivity is much smaller: patterns let a new row of one
@@ -186,14 +186,14 @@ def plan_analyses(
     whole("most_joined", most_joined, least=1)
     batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared], frozenset[Counted]]]]] = []
     for question in questions:
-        names = _checked(question, default_analyses(question) if analyses is None else analyses)
+        names = _checked(question, choose_analyses(question) if analyses is None else analyses)
         if not batches or len(batches[-1][0].found) >= _MOST_NUMBERS:
             batches.append((Asking(most_joined), []))
         asking, batch = batches[-1]
         prepared: dict[str, Prepared] = {}
         asking.counts.clear()
         if len(question.occurrences) > 1 and any(o.private for o in question.occurrences):
-            form = normal_form(question)
+            form = make_normal_form(question)
             prepared = {name: ANALYSES[name](form, asking) for name in names}
         batch.append((question, prepared, frozenset(asking.counts)))
     found: list[AnalysisPlan] = []

@@ -17,15 +17,15 @@ from sordino.sql.analysis.formula import (
     Cell,
     Formula,
     all_of,
-    cell_of,
-    column_of,
     equal,
     equals_constant,
-    formula,
     is_present,
-    number_of,
+    read_cell,
+    read_formula,
+    read_number_literal,
+    write_cell,
 )
-from sordino.sql.expressions.decimals import comparable, digits_written
+from sordino.sql.expressions.decimals import are_comparable, count_digits
 from sordino.sql.question import JoinQuestion, Occurrence
 
 # Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats
@@ -50,7 +50,7 @@ class EqualCells:
 
         Not said of decimals, since engines read long ones as doubles: there the engine itself finds no rows.
         """
-        values = {constant_value(constant, self.kind) for constant in self.constants}
+        values = {read_constant(constant, self.kind) for constant in self.constants}
         return self.kind != "decimal" and len(values) > 1
 
     def inside(self, aliases: frozenset[str]) -> tuple[Cell, ...]:
@@ -148,7 +148,7 @@ class NormalForm:
 
         **Guarantee**: TRUE wherever the whole condition is TRUE; implied by the same formula of more positions. Cells
         of the row that is studied are written through an equal cell at ``positions`` or an equal constant.
-        **Source**: interval logic, naples-1.md §8; replacing an atom under a NOT is the trap that `formula` avoids.
+        **Source**: interval logic, naples-1.md §8; replacing an atom under a NOT is what `read_formula` avoids.
         """
         here = self.aliases(positions)
         written = _written(self.occurrences, positions, names or {})
@@ -175,20 +175,20 @@ class NormalForm:
         )
         through: dict[Cell, exp.Expr] = {}
         for equals in self.classes:
-            stand_ins = equals.constants or tuple(column_of(cell) for cell in equals.inside(here)[:1])
+            stand_ins = equals.constants or tuple(write_cell(cell) for cell in equals.inside(here)[:1])
             if stand_ins and equals.kind in _REWRITTEN:
                 through |= dict.fromkeys(equals.inside(frozenset({ROW})), stand_ins[0])
         return all_of(part.seen(known, through) for part in self.parts)
 
 
-def normal_form(question: JoinQuestion) -> NormalForm:
+def make_normal_form(question: JoinQuestion) -> NormalForm:
     """Close the equalities among the conjuncts and the conditions under which a joined row counts."""
     measure = question.measure
     conditions = (*question.conditions, *measure.conditions())
     kinds = {Cell(o.alias, name): kind for o in question.occurrences for name, kind in o.columns.items()}
     if measure.varies is not None:
         measure = measure.with_value(_named(measure.varies, kinds))
-    whole = all_of(formula(_named(condition, kinds)) for condition in conditions)
+    whole = all_of(read_formula(_named(condition, kinds)) for condition in conditions)
     found = [(part, _closable(part, kinds)) for part in whole.conjuncts()]
     decimals = _decimals_fit(question.occurrences, [equals for _, equals in found if equals is not None])
     parts: list[Formula] = []
@@ -210,11 +210,13 @@ def _decimals_fit(occurrences: Sequence[Occurrence], equalities: Sequence[EqualC
     known = {Cell(o.alias, name): digits for o in occurrences for name, digits in o.digits.items()}
     decimals = [equals for equals in equalities if equals.kind == "decimal"]
     digits = [known.get(cell) for equals in decimals for cell in equals.cells]
-    digits += [digits_written(number_of(constant)) for equals in decimals for constant in equals.constants]
-    return comparable(digits)
+    digits += [
+        count_digits(read_number_literal(constant)) for equals in decimals for constant in equals.constants
+    ]
+    return are_comparable(digits)
 
 
-def equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
+def find_equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
     """The sets of positions that equalities between columns hold together."""
     place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
     links = [
@@ -223,10 +225,10 @@ def equality_neighbours(form: NormalForm) -> list[frozenset[int]]:
         if not equals.constants
     ]
     links += [{place[c.alias] for c in part.cells} for part in form.parts if is_column_equality(part)]
-    return connected(range(len(form.occurrences)), links)
+    return find_connected(range(len(form.occurrences)), links)
 
 
-def connected(items: Sequence[int] | range, links: Sequence[set[int]]) -> list[frozenset[int]]:
+def find_connected(items: Sequence[int] | range, links: Sequence[set[int]]) -> list[frozenset[int]]:
     """The connected parts of ``items``, in the order of their least members."""
     groups = [{item} for item in items]
     for link in links:
@@ -262,12 +264,12 @@ def _named(condition: exp.Expr, kinds: dict[Cell, ColumnType]) -> exp.Expr:
     names = {(cell.alias.casefold(), cell.name.casefold()): cell for cell in kinds}
     holder = exp.Paren(this=condition.copy())
     for column in list(holder.find_all(exp.Column)):
-        cell = cell_of(column)
+        cell = read_cell(column)
         found = cell if cell in kinds else names.get((cell.alias.casefold(), cell.name.casefold()))
         if found is None:
             aliases = ", ".join(dict.fromkeys(c.alias for c in kinds))
             raise ParameterError(f"{column.sql()} is no column of the tables in FROM: {aliases}")
-        column.replace(column_of(found))
+        column.replace(write_cell(found))
     inner: exp.Expr = holder.this
     return inner
 
@@ -280,16 +282,16 @@ def _closable(part: Formula, kinds: dict[Cell, ColumnType]) -> EqualCells | None
     left, right = tree.this.unnest(), tree.expression.unnest()
     if not isinstance(left, exp.Column):
         left, right = right, left
-    if not isinstance(left, exp.Column) or kinds[cell_of(left)] not in _CLOSED:
+    if not isinstance(left, exp.Column) or kinds[read_cell(left)] not in _CLOSED:
         return None
-    kind = kinds[cell_of(left)]
+    kind = kinds[read_cell(left)]
     if isinstance(right, exp.Column):
-        cells = (cell_of(left), cell_of(right))
+        cells = (read_cell(left), read_cell(right))
         return EqualCells(cells, (), kind) if kinds[cells[1]] == kind else None
-    return None if constant_value(right, kind) is None else EqualCells((cell_of(left),), (right,), kind)
+    return None if read_constant(right, kind) is None else EqualCells((read_cell(left),), (right,), kind)
 
 
-def constant_value(tree: exp.Expr, kind: ColumnType) -> Fraction | str | bool | None:
+def read_constant(tree: exp.Expr, kind: ColumnType) -> Fraction | str | bool | None:
     """The value of a literal that a column of this kind is compared with; None for what is no such literal.
 
     Two literals of one kind have equal values if and only if every engine says that they are equal: numbers as such,
@@ -297,10 +299,10 @@ def constant_value(tree: exp.Expr, kind: ColumnType) -> Fraction | str | bool | 
     """
     match kind:
         case "integer":
-            number = number_of(tree)
+            number = read_number_literal(tree)
             return number if number is not None and number.denominator == 1 and abs(number) < 2**31 else None
         case "decimal":
-            return number_of(tree)
+            return read_number_literal(tree)
         case "text":
             return str(tree.this) if isinstance(tree, exp.Literal) and tree.is_string else None
         case "boolean":
@@ -316,7 +318,9 @@ def _closed(equalities: Sequence[EqualCells]) -> tuple[EqualCells, ...]:
     cells = sorted({cell for equals in equalities for cell in equals.cells})
     number = {cell: i for i, cell in enumerate(cells)}
     classes = []
-    for group in connected(range(len(cells)), [{number[c] for c in equals.cells} for equals in equalities]):
+    for group in find_connected(
+        range(len(cells)), [{number[c] for c in equals.cells} for equals in equalities]
+    ):
         members = tuple(cells[i] for i in sorted(group))
         here = [equals for equals in equalities if equals.cells[0] in members]
         constants = tuple(dict.fromkeys(constant for equals in here for constant in equals.constants))

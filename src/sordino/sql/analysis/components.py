@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sordino.sql.analysis.closure import NormalForm, connected, is_column_equality
+from sordino.sql.analysis.closure import NormalForm, find_connected, is_column_equality
 from sordino.sql.analysis.formula import ROW
 
 
@@ -21,7 +21,7 @@ class Cluster:
         return tuple(j for component in self.components for j in component)
 
 
-def components(
+def find_components(
     form: NormalForm,
     positions: Sequence[int],
     neighbours: Sequence[frozenset[int]],
@@ -30,7 +30,7 @@ def components(
 ) -> list[tuple[int, ...]]:
     """Sets of positions that the conditions join without the row.
 
-    ``neighbours``: `equality_neighbours` of the whole question.
+    ``neighbours``: `find_equality_neighbours` of the whole question.
 
     An equality through a cell of the row does not join: for one row it is an equality with a constant. A condition
     that is no equality joins two positions only if no chain of equalities joins them in the whole question: then the
@@ -76,7 +76,7 @@ def _tied_at_one_position(form: NormalForm, group: set[int], place: dict[str, in
     return not ties or bool(set.intersection(*ties))
 
 
-def without_long_cycles(form: NormalForm, longest: int) -> NormalForm:
+def drop_long_cycles(form: NormalForm, longest: int) -> NormalForm:
     """The question without the equalities that close a cycle of more than ``longest`` positions: a weaker one."""
     place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
     kept, steps = [], {j: {j} for j in place.values()}
@@ -102,11 +102,13 @@ def _walk(steps: dict[int, set[int]], start: int, end: int) -> int:
     return length
 
 
-def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joined: int) -> list[Cluster]:
+def find_clusters(
+    form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joined: int
+) -> list[Cluster]:
     """Components by decreasing key; each joins the first whose key contains its own."""
     keys = {
         component: frozenset(form.keys(component))
-        for component in components(form, form.others, neighbours, most_joined=most_joined)
+        for component in find_components(form, form.others, neighbours, most_joined=most_joined)
     }
     found: list[list[tuple[int, ...]]] = []
     for component in sorted(keys, key=lambda c: (-len(keys[c]), -len(c), c)):
@@ -118,12 +120,12 @@ def clusters(form: NormalForm, neighbours: Sequence[frozenset[int]], *, most_joi
     return [Cluster(tuple(members)) for members in found]
 
 
-def independent(form: NormalForm, found: list[Cluster]) -> list[list[Cluster]]:
+def separate_clusters(form: NormalForm, found: list[Cluster]) -> list[list[Cluster]]:
     """Groups of clusters such that no private table has occurrences in two of them."""
     owners: dict[str, set[int]] = {}
     for number, cluster in enumerate(found):
         for j in cluster.positions:
             if form.occurrences[j].private:
                 owners.setdefault(form.occurrences[j].table, set()).add(number)
-    groups = connected(range(len(found)), list(owners.values()))
+    groups = find_connected(range(len(found)), list(owners.values()))
     return [[found[number] for number in sorted(group)] for group in groups]

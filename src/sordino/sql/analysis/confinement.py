@@ -8,9 +8,9 @@ from typing import Any
 from sqlglot import exp
 
 from sordino.sql.analysis.analysis import AnalysisPlan
-from sordino.sql.analysis.counting import Counted, with_links
-from sordino.sql.analysis.formula import Cell, atom, column_of
-from sordino.sql.question import GroupKey, equals
+from sordino.sql.analysis.counting import Counted, collect_links
+from sordino.sql.analysis.formula import Cell, atom, write_cell
+from sordino.sql.question import GroupKey, equate
 
 # The columns of each private table that equal a key wherever the conditions hold.
 Columns = Mapping[str, frozenset[str]]
@@ -28,7 +28,7 @@ def is_confined(plan: AnalysisPlan, keys: Sequence[GroupKey], group: tuple[Any, 
     columns = [_columns_of(key, {alias: found.table for alias, found in aliases.items()}) for key in keys]
     return all(
         any(_asks(counted, alias, name, value) for name in mine.get(table, ()))
-        for counted in with_links(plan.counts)
+        for counted in collect_links(plan.counts)
         for alias, table in counted.tables
         if table in private
         for mine, value in zip(columns, group, strict=True)
@@ -45,4 +45,4 @@ def _columns_of(key: GroupKey, tables: Mapping[str, str]) -> Columns:
 
 
 def _asks(counted: Counted, alias: str, name: str, value: Any) -> bool:
-    return atom(equals(column_of(Cell(alias, name)), value)) in counted.conditions
+    return atom(equate(write_cell(Cell(alias, name)), value)) in counted.conditions

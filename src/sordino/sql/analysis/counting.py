@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sordino.sql.aggregates import LARGEST_CHANGE, SMALL_REACH, Measure
 from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.formula import Cell, Formula, cell_of, cells_of, column_of
+from sordino.sql.analysis.formula import Cell, Formula, find_cells, read_cell, write_cell
 
 _WIDE = exp.DataType.build("DECIMAL(38, 0)")
 _MOST_PERMUTED = 3
@@ -19,7 +19,7 @@ _ROWS = "t"
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class CountedRows:
     """Rows of one table, per value of the columns ``keys``; a row counts as often as its links say, multiplied.
 
     With a measure it counts that many times the size of what is summed. Equal descriptions are one count, whatever the
@@ -37,16 +37,18 @@ class Rows:
         """The alias of the table whose rows are counted, and its name."""
         return ((_ROWS, self.table),)
 
-    def select(self, source: Source) -> exp.Select:
+    def select(self, source: CountTable) -> exp.Select:
         """Columns k0, k1, … and c."""
-        select = exp.select().from_(table_of(self.table, _ROWS), copy=False)
+        select = exp.select().from_(refer_to_table(self.table, _ROWS), copy=False)
         for place, link in enumerate(self.links):
             on = [
-                exp.EQ(this=our_column(f"k{key}", f"l{place}"), expression=column_of(Cell(_ROWS, column)))
+                exp.EQ(
+                    this=refer_to_column(f"k{key}", f"l{place}"), expression=write_cell(Cell(_ROWS, column))
+                )
                 for key, column in enumerate(link.columns)
             ]
             select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
-        weights: list[exp.Expr] = [our_column("c", f"l{place}") for place in range(len(self.links))]
+        weights: list[exp.Expr] = [refer_to_column("c", f"l{place}") for place in range(len(self.links))]
         return _grouped(
             select, self.conditions, [Cell(_ROWS, key) for key in self.keys], weights, self.measure
         )
@@ -56,7 +58,7 @@ class Rows:
 class Link:
     """What one row of a table meets: a count whose keys equal columns of the row, in this order."""
 
-    counted: Rows
+    counted: CountedRows
     columns: tuple[str, ...]
 
 
@@ -69,23 +71,23 @@ class Flat:
     keys: tuple[Cell, ...]
     measure: Measure | None = None
 
-    def select(self, source: Source) -> exp.Select:
+    def select(self, source: CountTable) -> exp.Select:
         """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
         between = [part for part in self.conditions if len({cell.alias for cell in part.cells}) != 1]
         used = frozenset(self.keys).union(*(part.cells for part in between))
         if self.measure is not None and self.measure.varies is not None:
-            used |= cells_of(self.measure.varies)
+            used |= find_cells(self.measure.varies)
         weights: list[exp.Expr] = []
         select = exp.select()
         kept = list(between)
         for alias, table in self.tables:
             columns = sorted(cell for cell in used if cell.alias == alias)
             own = [part for part in self.conditions if {cell.alias for cell in part.cells} == {alias}]
-            rows: exp.Expr = table_of(table, alias)
+            rows: exp.Expr = refer_to_table(table, alias)
             if len(columns) <= 1:
                 grouped = _pregrouped(rows, columns, own)
                 rows = grouped.subquery(exp.Identifier(this=alias, quoted=True), copy=False)
-                weights.append(our_column("sordino_w", alias))
+                weights.append(refer_to_column("sordino_w", alias))
             else:
                 kept += own
             if alias == self.tables[0][0]:
@@ -95,10 +97,10 @@ class Flat:
         return _grouped(select, kept, self.keys, weights, self.measure)
 
 
-Counted = Rows | Flat
+Counted = CountedRows | Flat
 
 
-def with_links(counts: Iterable[Counted]) -> set[Counted]:
+def collect_links(counts: Iterable[Counted]) -> set[Counted]:
     """The counts and all that they are made of."""
     found: set[Counted] = set()
     waiting = list(counts)
@@ -106,15 +108,15 @@ def with_links(counts: Iterable[Counted]) -> set[Counted]:
         counted = waiting.pop()
         if counted not in found:
             found.add(counted)
-            waiting += [link.counted for link in counted.links] if isinstance(counted, Rows) else []
+            waiting += [link.counted for link in counted.links] if isinstance(counted, CountedRows) else []
     return found
 
 
 # What stands in FROM for a count, under an alias.
-Source = Callable[[Counted, str], exp.Expr]
+CountTable = Callable[[Counted, str], exp.Expr]
 
 
-def counted(
+def describe_count(
     form: NormalForm, positions: Sequence[int], classes: Sequence[int], measure: Measure | None = None
 ) -> tuple[Counted, tuple[int, ...]]:
     """How many combinations of rows at some positions go together, per value of some classes of equal cells.
@@ -130,7 +132,7 @@ def counted(
     return _flat(form, positions, classes, measure)
 
 
-def size_of_position(form: NormalForm, position: int, classes: Sequence[int]) -> Rows:
+def describe_rows(form: NormalForm, position: int, classes: Sequence[int]) -> CountedRows:
     """The rows of one table that pass its own conditions, per value of some classes."""
     return _rows(form, {position: None}, position, classes, None)[0]
 
@@ -140,7 +142,7 @@ def holds_measure(form: NormalForm, positions: Sequence[int]) -> bool:
     value = form.measure.varies
     if value is None:
         return False
-    aliases = {cell.alias for cell in cells_of(value)}
+    aliases = {cell.alias for cell in find_cells(value)}
     return bool(aliases) and aliases <= form.aliases(positions)
 
 
@@ -189,7 +191,7 @@ def _rows(
     position: int,
     classes: Sequence[int],
     measure: Measure | None,
-) -> tuple[Rows, tuple[int, ...]]:
+) -> tuple[CountedRows, tuple[int, ...]]:
     occurrence = form.occurrences[position]
     links = []
     for child, parent in parents.items():
@@ -201,7 +203,7 @@ def _rows(
     own = measure if measure is not None and holds_measure(form, (position,)) else None
     names = {occurrence.alias: _ROWS}
     keys = sorted((form.cell(number, position).name, number) for number in classes)
-    found = Rows(
+    found = CountedRows(
         occurrence.table,
         _in_order(form.restricted((position,), names)),
         tuple(name for name, _ in keys),
@@ -264,12 +266,12 @@ def _renamed(measure: Measure | None, names: dict[str, str]) -> Measure | None:
         return measure
     holder = exp.Paren(this=measure.varies.copy())
     for column in list(holder.find_all(exp.Column)):
-        cell = cell_of(column)
-        column.replace(column_of(Cell(names.get(cell.alias, cell.alias), cell.name)))
+        cell = read_cell(column)
+        column.replace(write_cell(Cell(names.get(cell.alias, cell.alias), cell.name)))
     return measure.with_value(holder.this)
 
 
-def table_of(table: str, alias: str) -> exp.Table:
+def refer_to_table(table: str, alias: str) -> exp.Table:
     """A node for a table under an alias, both quoted."""
     schema, _, name = table.rpartition(".")
     return exp.Table(
@@ -279,21 +281,21 @@ def table_of(table: str, alias: str) -> exp.Table:
     )
 
 
-def our_column(name: str, source: str | None = None) -> exp.Column:
+def refer_to_column(name: str, source: str | None = None) -> exp.Column:
     """A node for a column of ours."""
-    return column_of(Cell(source or "", name))
+    return write_cell(Cell(source or "", name))
 
 
-def named(value: exp.Expr, name: str) -> exp.Alias:
+def name_column(value: exp.Expr, name: str) -> exp.Alias:
     """value AS name; ours."""
     return exp.Alias(this=value, alias=exp.Identifier(this=name, quoted=True))
 
 
 def _pregrouped(source: exp.Expr, cells: Sequence[Cell], conditions: Sequence[Formula]) -> exp.Select:
-    columns = [column_of(cell) for cell in cells]
+    columns = [write_cell(cell) for cell in cells]
     grouped = exp.select(
-        *(named(column, column.name) for column in columns),
-        named(exp.Count(this=exp.Star()), "sordino_w"),
+        *(name_column(column, column.name) for column in columns),
+        name_column(exp.Count(this=exp.Star()), "sordino_w"),
     ).from_(source, copy=False)
     if conditions:
         grouped.where(*(part.tree() for part in conditions), copy=False)
@@ -311,11 +313,11 @@ def _grouped(
     if conditions:
         select.where(*(part.tree() for part in conditions), copy=False)
     select.select(
-        *(named(column_of(cell), f"k{place}") for place, cell in enumerate(keys)),
-        named(_total(weights, measure), "c"),
+        *(name_column(write_cell(cell), f"k{place}") for place, cell in enumerate(keys)),
+        name_column(_total(weights, measure), "c"),
         copy=False,
     )
-    return select.group_by(*map(column_of, keys), copy=False) if keys else select
+    return select.group_by(*map(write_cell, keys), copy=False) if keys else select
 
 
 def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sordino.sql.analysis.closure import NormalForm, connected
-from sordino.sql.analysis.counting import size_of_position
+from sordino.sql.analysis.closure import NormalForm, find_connected
+from sordino.sql.analysis.counting import describe_rows
 from sordino.sql.analysis.growth import Numbers
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -50,18 +50,18 @@ class Elastic:
         return result
 
 
-def elastic(form: NormalForm, asking: Asking) -> Elastic:
+def prepare_elastic(form: NormalForm, asking: Asking) -> Elastic:
     """What to ask."""
     places = []
     apart = len(_tied(form)) > 1
     for j in range(len(form.occurrences)):
         here: dict[int | None, int] = {
-            number: asking.largest(size_of_position(form, j, (number,)))
+            number: asking.largest(describe_rows(form, j, (number,)))
             for number in sorted(form.classes_at(j))
             if len({cell.alias for cell in form.classes[number].cells}) > 1
         }
         if apart:
-            here[None] = asking.largest(size_of_position(form, j, ()))
+            here[None] = asking.largest(describe_rows(form, j, ()))
         places.append(here)
     return Elastic(form, tuple(places))
 
@@ -74,7 +74,7 @@ def _tied(form: NormalForm) -> list[frozenset[int]]:
         for number, equals in enumerate(form.classes)
         if not equals.constants
     ]
-    return connected(everything, links)
+    return find_connected(everything, links)
 
 
 def _grown(frequencies: dict[int | None, int], form: NormalForm, position: int, steps: Steps) -> Frequencies:

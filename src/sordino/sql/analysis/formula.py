@@ -64,7 +64,7 @@ class Atom:
             if cell not in known and not _is_exact(column):
                 return TRUE
         return _folded(
-            self._with([column_of(cell) if cell in known else through[cell] for cell in self.places])
+            self._with([write_cell(cell) if cell in known else through[cell] for cell in self.places])
         )
 
     def renamed(self, names: Mapping[Cell, Cell]) -> Formula:
@@ -77,7 +77,7 @@ class Atom:
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return exp.Paren(this=self._with([column_of(cell) for cell in self.places]))
+        return exp.Paren(this=self._with([write_cell(cell) for cell in self.places]))
 
     def _with(self, stand_ins: Sequence[exp.Expr]) -> exp.Expr:
         holder = exp.Paren(this=self.expression.copy())
@@ -185,7 +185,7 @@ def any_of(parts: Iterable[Formula]) -> Formula:
     return flat[0] if len(flat) == 1 else Or(flat)
 
 
-def formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
+def read_formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
     """A condition with NOT pushed down to its atoms.
 
     De Morgan's laws hold for SQL's three truth values, and a formula without NOT above its atoms is monotone: an atom
@@ -193,13 +193,13 @@ def formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
     """
     match condition:
         case exp.Paren():
-            return formula(condition.this, negated=negated)
+            return read_formula(condition.this, negated=negated)
         case exp.Not():
-            return formula(condition.this, negated=not negated)
+            return read_formula(condition.this, negated=not negated)
         case exp.And() | exp.Or():
             parts = (
-                formula(condition.this, negated=negated),
-                formula(condition.expression, negated=negated),
+                read_formula(condition.this, negated=negated),
+                read_formula(condition.expression, negated=negated),
             )
             return all_of(parts) if isinstance(condition, exp.And) != negated else any_of(parts)
         case exp.Boolean():
@@ -210,24 +210,24 @@ def formula(condition: exp.Expr, *, negated: bool = False) -> Formula:
 
 def atom(tree: exp.Expr) -> Atom:
     """A condition as one atom; the tree is kept and must not be changed afterwards."""
-    places = tuple(cell_of(column) for column in tree.find_all(exp.Column))
+    places = tuple(read_cell(column) for column in tree.find_all(exp.Column))
     holder = exp.Paren(this=tree.copy())
     for column in list(holder.find_all(exp.Column)):
         column.replace(exp.Placeholder())
     return Atom(tree, places, holder.this.sql())
 
 
-def cells_of(tree: exp.Expr) -> frozenset[Cell]:
+def find_cells(tree: exp.Expr) -> frozenset[Cell]:
     """All cells that an expression mentions."""
-    return frozenset(cell_of(column) for column in tree.find_all(exp.Column))
+    return frozenset(read_cell(column) for column in tree.find_all(exp.Column))
 
 
-def cell_of(column: exp.Column) -> Cell:
+def read_cell(column: exp.Column) -> Cell:
     """The cell that a column node names."""
     return Cell(column.table, column.name)
 
 
-def column_of(cell: Cell) -> exp.Column:
+def write_cell(cell: Cell) -> exp.Column:
     """A node for a cell; names are quoted, as the catalogue writes them."""
     return exp.Column(
         this=exp.Identifier(this=cell.name, quoted=True),
@@ -237,19 +237,19 @@ def column_of(cell: Cell) -> exp.Column:
 
 def equals_constant(cell: Cell, constant: exp.Expr) -> Formula:
     """The cell has the value of a literal."""
-    return atom(exp.EQ(this=column_of(cell), expression=constant.copy()))
+    return atom(exp.EQ(this=write_cell(cell), expression=constant.copy()))
 
 
 @lru_cache(maxsize=4096)
 def equal(left: Cell, right: Cell) -> Formula:
     """Two different cells are equal."""
-    return atom(exp.EQ(this=column_of(left), expression=column_of(right)))
+    return atom(exp.EQ(this=write_cell(left), expression=write_cell(right)))
 
 
 @lru_cache(maxsize=4096)
 def is_present(cell: Cell) -> Formula:
     """The cell is not NULL."""
-    return not_null(column_of(cell))
+    return not_null(write_cell(cell))
 
 
 def not_null(value: exp.Expr) -> Atom:
@@ -257,12 +257,12 @@ def not_null(value: exp.Expr) -> Atom:
     return atom(exp.Not(this=exp.Is(this=exp.Paren(this=value.copy()), expression=exp.null())))
 
 
-def number_of(tree: exp.Expr) -> Fraction | None:
+def read_number_literal(tree: exp.Expr) -> Fraction | None:
     """The value of a number literal, None for anything else."""
     if isinstance(tree, exp.Paren):
-        return number_of(tree.this)
+        return read_number_literal(tree.this)
     if isinstance(tree, exp.Neg):
-        inner = number_of(tree.this)
+        inner = read_number_literal(tree.this)
         return None if inner is None else -inner
     if isinstance(tree, exp.Literal) and not tree.is_string:
         try:
@@ -279,7 +279,7 @@ def _folded(tree: exp.Expr) -> Formula:
         negated ^= isinstance(inner, exp.Not)
         inner = inner.this
     if isinstance(inner, _COMPARISONS):
-        left, right = number_of(inner.this), number_of(inner.expression)
+        left, right = read_number_literal(inner.this), read_number_literal(inner.expression)
         if left is not None and right is not None:
             return TRUE if _holds(inner, left, right) != negated else FALSE
         same = isinstance(inner.this, exp.Column) and inner.this == inner.expression
@@ -287,7 +287,7 @@ def _folded(tree: exp.Expr) -> Formula:
             return not_null(inner.this)
     if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
         value = inner.this.unnest()
-        if number_of(value) is not None or isinstance(value, exp.Boolean) or _is_text(value):
+        if read_number_literal(value) is not None or isinstance(value, exp.Boolean) or _is_text(value):
             return TRUE if negated else FALSE
     return atom(tree)
 

@@ -21,7 +21,7 @@ _BLOCK = 1 << 13
 _FITS = 1 << 62
 
 
-def lattice(weights: Iterable[Fraction]) -> Fraction:
+def find_unit(weights: Iterable[Fraction]) -> Fraction:
     """The largest unit of which all weights are whole multiples; 1 if there are none."""
     unit = Fraction(0)
     for weight in weights:
@@ -32,7 +32,7 @@ def lattice(weights: Iterable[Fraction]) -> Fraction:
     return unit or Fraction(1)
 
 
-def horizon(budgets: Iterable[tuple[Fraction, int]], beta: float, unit: Fraction) -> int:
+def find_horizon(budgets: Iterable[tuple[Fraction, int]], beta: float, unit: Fraction) -> int:
     """The number of lattice steps after which e^(−βk) times a count's growth only falls.
 
     ``budgets``: weight and copies of each private table that can grow.
@@ -56,7 +56,7 @@ def horizon(budgets: Iterable[tuple[Fraction, int]], beta: float, unit: Fraction
     return math.ceil(steps)
 
 
-def pareto(vectors: Numbers) -> Numbers:
+def keep_undominated(vectors: Numbers) -> Numbers:
     """Rows that no other row dominates; a few dominated ones may stay when there are very many rows."""
     if len(vectors) <= 1:
         return vectors
@@ -69,7 +69,7 @@ def pareto(vectors: Numbers) -> Numbers:
     return np.concatenate([np.array(kept, dtype=vectors.dtype).reshape(-1, vectors.shape[1]), rest])
 
 
-def grown(
+def grow_count(
     count: Numbers,
     n: Numbers,
     tables: Sequence[int],
@@ -97,7 +97,7 @@ def grown(
     return result
 
 
-def multiplied(one: Numbers, two: Numbers) -> Numbers:
+def multiply_growths(one: Numbers, two: Numbers) -> Numbers:
     """max over i + j = k of one[i]·two[j]: two factors that grow by rows of different tables."""
     result = _zeros(len(one) - 1, _largest(one) * max(1, _largest(two)) < _FITS)
     one, two = one.astype(result.dtype), two.astype(result.dtype)
@@ -109,7 +109,7 @@ def multiplied(one: Numbers, two: Numbers) -> Numbers:
     return result
 
 
-def added(sequences: Sequence[Numbers], steps: int) -> Numbers:
+def add_growths(sequences: Sequence[Numbers], steps: int) -> Numbers:
     """The sum, exact."""
     total = _zeros(steps, sum(_largest(s) for s in sequences) < _FITS)
     for sequence in sequences:
@@ -117,7 +117,7 @@ def added(sequences: Sequence[Numbers], steps: int) -> Numbers:
     return total
 
 
-def whole_numbers(rows: Sequence[Sequence[int]], width: int) -> Numbers:
+def make_whole_numbers(rows: Sequence[Sequence[int]], width: int) -> Numbers:
     """Rows of whole numbers as an array that holds them exactly."""
     small = all(value < _FITS for row in rows for value in row)
     return np.array(rows, dtype=np.int64 if small else object).reshape(-1, width)

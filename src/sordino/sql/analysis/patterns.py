@@ -9,10 +9,17 @@ from itertools import combinations
 
 import numpy as np
 
-from sordino.sql.analysis.closure import NormalForm, equality_neighbours
-from sordino.sql.analysis.components import Cluster, clusters, independent
-from sordino.sql.analysis.counting import Rows, counted, holds_measure, size_of_position
-from sordino.sql.analysis.growth import Numbers, added, grown, multiplied, pareto, whole_numbers
+from sordino.sql.analysis.closure import NormalForm, find_equality_neighbours
+from sordino.sql.analysis.components import Cluster, find_clusters, separate_clusters
+from sordino.sql.analysis.counting import CountedRows, describe_count, describe_rows, holds_measure
+from sordino.sql.analysis.growth import (
+    Numbers,
+    add_growths,
+    grow_count,
+    keep_undominated,
+    make_whole_numbers,
+    multiply_growths,
+)
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
 
@@ -42,7 +49,7 @@ class Met:
             ]
             rows.append([math.prod(counts), *sizes])
         # Values of the keys that not all components have: nothing is met, whatever the sizes are.
-        return whole_numbers([*rows, [0, *highest]], 1 + len(self.positions))
+        return make_whole_numbers([*rows, [0, *highest]], 1 + len(self.positions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +66,12 @@ class Group:
     def bounds(self, reader: Reader, steps: Steps) -> Numbers:
         """The most that a row meets here, for all k."""
         first, *others = self.clusters
-        vectors = pareto(first.read(reader))
+        vectors = keep_undominated(first.read(reader))
         for cluster in others:
             # The largest of each number in one row: a product of frontiers could be any size.
             vectors = _combined(vectors, cluster.read(reader).max(axis=0, keepdims=True))
         tables, costs = steps.budgets(self.form, [j for c in self.clusters for j in c.positions])
-        return grown(vectors[:, 0], vectors[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
+        return grow_count(vectors[:, 0], vectors[:, 1:], tables, costs, factor=self.factor, steps=steps.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ class Exposure:
         """The most that the row changes, for all k."""
         total: Numbers = np.full(steps.last + 1, self.factor, dtype=np.int64)
         for group in self.groups:
-            total = multiplied(total, group.bounds(reader, steps))
+            total = multiply_growths(total, group.bounds(reader, steps))
         return total
 
 
@@ -109,14 +116,14 @@ class Patterns:
     def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int]]:
         """B_0, B_1, … per private table."""
         return {
-            table: added([e.bounds(reader, steps) for e in exposures], steps.last).tolist()
+            table: add_growths([e.bounds(reader, steps) for e in exposures], steps.last).tolist()
             for table, exposures in self.exposures.items()
         }
 
 
-def patterns(form: NormalForm, asking: Asking) -> Patterns:
+def prepare_patterns(form: NormalForm, asking: Asking) -> Patterns:
     """What to ask."""
-    neighbours = equality_neighbours(form)
+    neighbours = find_equality_neighbours(form)
     copies: dict[str, list[int]] = {}
     for j, occurrence in enumerate(form.occurrences):
         if occurrence.private:
@@ -124,7 +131,7 @@ def patterns(form: NormalForm, asking: Asking) -> Patterns:
     exposures = {
         table: tuple(
             exposure
-            for at in non_empty_subsets(positions)
+            for at in list_subsets(positions)
             if (exposure := _exposure(form.with_row_at(at), neighbours, asking)) is not None
         )
         for table, positions in copies.items()
@@ -132,7 +139,7 @@ def patterns(form: NormalForm, asking: Asking) -> Patterns:
     return Patterns(exposures)
 
 
-def non_empty_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
+def list_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
     """Small ones first."""
     return [chosen for size in range(1, len(items) + 1) for chosen in combinations(items, size)]
 
@@ -142,7 +149,7 @@ def _exposure(form: NormalForm, neighbours: Sequence[frozenset[int]], asking: As
     if form.impossible:
         return None
     groups, factor = [], form.measure.reach
-    for group in independent(form, clusters(form, neighbours, most_joined=asking.most_joined)):
+    for group in separate_clusters(form, find_clusters(form, neighbours, most_joined=asking.most_joined)):
         mine = 1
         if any(holds_measure(form, component) for cluster in group for component in cluster.components):
             mine, factor = factor, 1
@@ -154,17 +161,17 @@ def _exposure(form: NormalForm, neighbours: Sequence[frozenset[int]], asking: As
 def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, only: bool) -> Met:
     """``only``: it is the only one of its group. Then the size of a single position does not matter: n + κ − n."""
     counts, classes = [], []
-    sizes: list[Rows] = []
+    sizes: list[CountedRows] = []
     positions: list[int] = []
     alone: list[int | None] = []
     for number, component in enumerate(cluster.components):
         measure = form.measure if holds_measure(form, component) else None
-        count, keys = counted(form, component, form.keys(component), measure)
+        count, keys = describe_count(form, component, form.keys(component), measure)
         counts.append(count)
         classes.append(keys)
-        for position, known in reached(form, component):
+        for position, known in order_positions(form, component):
             positions.append(position)
-            sizes.append(size_of_position(form, position, known))
+            sizes.append(describe_rows(form, position, known))
             alone.append(number if len(component) == 1 and measure is None else None)
     place = asking.largest(counts[0]) if len(counts) == 1 else asking.together(counts, classes)
     if only and len(positions) == 1:
@@ -174,7 +181,7 @@ def _met(form: NormalForm, cluster: Cluster, asking: Asking, *, only: bool) -> M
     )
 
 
-def reached(form: NormalForm, component: Sequence[int]) -> list[tuple[int, list[int]]]:
+def order_positions(form: NormalForm, component: Sequence[int]) -> list[tuple[int, list[int]]]:
     """An order of the positions, and the classes that tie each to the row or to a position before it.
 
     Next comes the position of which most is known.
@@ -193,4 +200,4 @@ def reached(form: NormalForm, component: Sequence[int]) -> list[tuple[int, list[
 def _combined(one: Numbers, two: Numbers) -> Numbers:
     """All pairs: counts multiplied, sizes side by side."""
     rows = [[a[0] * b[0], *a[1:], *b[1:]] for a in one.tolist() for b in two.tolist()]
-    return whole_numbers(rows, one.shape[1] + two.shape[1] - 1)
+    return make_whole_numbers(rows, one.shape[1] + two.shape[1] - 1)

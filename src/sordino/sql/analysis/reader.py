@@ -11,7 +11,14 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sordino.engines import Snapshot
-from sordino.sql.analysis.counting import Counted, Flat, Source, named, our_column, table_of
+from sordino.sql.analysis.counting import (
+    Counted,
+    CountTable,
+    Flat,
+    name_column,
+    refer_to_column,
+    refer_to_table,
+)
 
 Row = tuple[int, ...]
 
@@ -29,7 +36,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a plan asks, each number once. ``most_joined``: see `components`.
+    """What a plan asks, each number once. ``most_joined``: see `find_components`.
 
     ``counts``: all that the question now being planned reads, whether or not another question read it before.
     """
@@ -90,25 +97,28 @@ class _Sources:
             name = next(n for i in count() if (n := f"sordino_{i}") not in self._taken)
             self._taken.add(name)
             self._names[counted], self.shared[name] = name, body
-        return table_of(self._names[counted], alias)
+        return refer_to_table(self._names[counted], alias)
 
 
-def _rows(place: int, asked: Asked, width: int, source: Source) -> exp.Select:
+def _rows(place: int, asked: Asked, width: int, source: CountTable) -> exp.Select:
     sources = [source(counted, f"s{i}") for i, counted in enumerate(asked.counts)]
     numbers: list[exp.Expr]
     if len(sources) == 1:
         select = exp.select().from_(sources[0], copy=False)
-        largest = exp.Max(this=our_column("c"))
+        largest = exp.Max(this=refer_to_column("c"))
         numbers = [exp.Coalesce(this=largest, expressions=[exp.Literal.number(0)])]
     else:
         vectors = _vectors(sources, asked.classes).subquery("vectors", copy=False)
         *kept, last = (f"c{i}" for i in range(len(sources)))
-        select = exp.select().from_(vectors, copy=False).group_by(*map(our_column, kept), copy=False)
-        numbers = [*map(our_column, kept), exp.Max(this=our_column(last))]
+        select = exp.select().from_(vectors, copy=False).group_by(*map(refer_to_column, kept), copy=False)
+        numbers = [*map(refer_to_column, kept), exp.Max(this=refer_to_column(last))]
     numbers += [exp.Literal.number(0) for _ in range(width - len(numbers))]
     return select.select(
-        named(exp.Literal.number(place), "place"),
-        *(named(exp.cast(value, exp.DataType.Type.VARCHAR), f"v{i}") for i, value in enumerate(numbers)),
+        name_column(exp.Literal.number(place), "place"),
+        *(
+            name_column(exp.cast(value, exp.DataType.Type.VARCHAR), f"v{i}")
+            for i, value in enumerate(numbers)
+        ),
         copy=False,
     )
 
@@ -116,12 +126,12 @@ def _rows(place: int, asked: Asked, width: int, source: Source) -> exp.Select:
 def _vectors(sources: Sequence[exp.Expr], classes: Sequence[tuple[int, ...]]) -> exp.Select:
     """The counts for the same values of the first's keys; each of the others has some of them."""
     home = {key: f"k{place}" for place, key in enumerate(classes[0])}
-    select = exp.select(*(named(our_column("c", f"s{i}"), f"c{i}") for i in range(len(sources)))).from_(
-        sources[0], copy=False
-    )
+    select = exp.select(
+        *(name_column(refer_to_column("c", f"s{i}"), f"c{i}") for i in range(len(sources)))
+    ).from_(sources[0], copy=False)
     for i, keys in enumerate(classes[1:], start=1):
         on = [
-            exp.EQ(this=our_column(f"k{place}", f"s{i}"), expression=our_column(home[key], "s0"))
+            exp.EQ(this=refer_to_column(f"k{place}", f"s{i}"), expression=refer_to_column(home[key], "s0"))
             for place, key in enumerate(keys)
         ]
         select.join(sources[i], on=exp.and_(*on, copy=False), copy=False)

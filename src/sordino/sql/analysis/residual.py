@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.sql.analysis.closure import NormalForm, equality_neighbours
-from sordino.sql.analysis.components import components, without_long_cycles
-from sordino.sql.analysis.counting import counted
-from sordino.sql.analysis.patterns import non_empty_subsets
+from sordino.sql.analysis.closure import NormalForm, find_equality_neighbours
+from sordino.sql.analysis.components import drop_long_cycles, find_components
+from sordino.sql.analysis.counting import describe_count
+from sordino.sql.analysis.patterns import list_subsets
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
 
@@ -57,24 +57,24 @@ class Residual:
         return result
 
 
-def residual(form: NormalForm, asking: Asking) -> Residual:
+def prepare_residual(form: NormalForm, asking: Asking) -> Residual:
     """What to ask; long cycles are opened first, in the same place for every E."""
-    form = without_long_cycles(form, asking.most_joined + 1)
-    neighbours = equality_neighbours(form)
+    form = drop_long_cycles(form, asking.most_joined + 1)
+    neighbours = find_equality_neighbours(form)
     everything = range(len(form.occurrences))
     tables = tuple(dict.fromkeys(o.table for o in form.occurrences if o.private))
     joins: dict[tuple[int, ...], tuple[int, ...]] = {}
     monomials: dict[str, tuple[Monomial, ...]] = {}
     for table in tables:
         mine: list[Monomial] = []
-        for at in non_empty_subsets([j for j in everything if form.occurrences[j].table == table]):
+        for at in list_subsets([j for j in everything if form.occurrences[j].table == table]):
             rest = [j for j in everything if j not in at]
-            for new in [(), *non_empty_subsets([j for j in rest if form.occurrences[j].private])]:
+            for new in [(), *list_subsets([j for j in rest if form.occurrences[j].private])]:
                 left = tuple(j for j in rest if j not in new)
                 grown = [form.occurrences[j].table for j in new]
                 mine.append((tuple(grown.count(t) for t in tables), left))
                 if left not in joins:
-                    pieces = components(form, left, neighbours)
+                    pieces = find_components(form, left, neighbours)
                     joins[left] = tuple(_place(form, piece, asking) for piece in pieces)
         monomials[table] = () if form.impossible else tuple(mine)
     return Residual(tables, joins, monomials, form.measure.reach)
@@ -82,7 +82,7 @@ def residual(form: NormalForm, asking: Asking) -> Residual:
 
 def _place(form: NormalForm, piece: tuple[int, ...], asking: Asking) -> int:
     """Where T_E of a piece is found."""
-    return asking.largest(counted(form, piece, form.boundary(piece))[0])
+    return asking.largest(describe_count(form, piece, form.boundary(piece))[0])
 
 
 def _largest_values(

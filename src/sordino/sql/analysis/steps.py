@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.growth import horizon, lattice
+from sordino.sql.analysis.growth import find_horizon, find_unit
 from sordino.sql.question import JoinQuestion
 
 
@@ -37,12 +37,12 @@ class Steps:
         return owner, [self.cost(name) for name in names]
 
 
-def steps_to_follow(question: JoinQuestion, beta: float) -> Steps:
+def find_steps(question: JoinQuestion, beta: float) -> Steps:
     """As far as any analysis of the question needs at β ≥ ``beta``; depends on nothing private.
 
     Every analysis maximises polynomials with coefficients ≥ 0 in the rows that each table may get, of a degree at
-    most the copies of the table that are left (see `horizon`). Elastic sensitivity lets all tables grow at once: one
-    budget of degree occurrences − 1.
+    most the copies of the table that are left (see `find_horizon`). Elastic sensitivity lets all tables grow at once:
+    one budget of degree occurrences − 1.
     """
     tables: dict[str, Fraction] = {}
     copies: dict[str, int] = {}
@@ -50,12 +50,12 @@ def steps_to_follow(question: JoinQuestion, beta: float) -> Steps:
         if occurrence.weight is not None:
             tables[occurrence.table] = occurrence.weight
             copies[occurrence.table] = copies.get(occurrence.table, 0) + 1
-    unit = lattice(tables.values())
+    unit = find_unit(tables.values())
     last = 0
     for changed in tables:
         left = {name: count - (name == changed) for name, count in copies.items()}
-        last = max(last, horizon([(tables[t], c) for t, c in left.items() if c], beta, unit))
+        last = max(last, find_horizon([(tables[t], c) for t, c in left.items() if c], beta, unit))
     degree = len(question.occurrences) - 1
     if last and degree:
-        last = max(last, horizon([(unit, degree)], beta, unit))
+        last = max(last, find_horizon([(unit, degree)], beta, unit))
     return Steps(tables, unit, last)

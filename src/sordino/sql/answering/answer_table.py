@@ -8,15 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.sql.aggregates import Part
-from sordino.sql.answering.cell_noise import Drawn
+from sordino.sql.answering.cell_noise import DrawnSteps
 from sordino.sql.answering.plan import AnswerPlan, Group
 from sordino.sql.question import Output
-from sordino.sql.reading.ordering import in_order
+from sordino.sql.reading.ordering import sort_rows
 
-Cells = Mapping[tuple[Group, int], Drawn]
+Cells = Mapping[tuple[Group, int], DrawnSteps]
 
 
-def answer_value(plan: AnswerPlan, cells: Cells) -> Any:
+def make_answer(plan: AnswerPlan, cells: Cells) -> Any:
     """One number where one aggregate was asked without GROUP BY, else a list with a dict per group.
 
     Whole steps are integers, other steps floats. AVG is the noisy sum over the noisy count, moved into the
@@ -26,15 +26,15 @@ def answer_value(plan: AnswerPlan, cells: Cells) -> Any:
     statement = plan.statement
     if is_single(plan):
         return _number(plan, statement.outputs[0], (), cells)
-    return in_order(statement, [(group, _row(plan, group, cells)) for group in statement.groups()])
+    return sort_rows(statement, [(group, _row(plan, group, cells)) for group in statement.groups()])
 
 
-def answer_error(plan: AnswerPlan, cells: Cells) -> float | None:
+def bound_error(plan: AnswerPlan, cells: Cells) -> float | None:
     """The 95 % radius; of several numbers the largest, which holds for each of them by itself."""
     return _largest(list(_column_errors(plan, cells).values()))
 
 
-def answer_errors(plan: AnswerPlan, cells: Cells) -> dict[str, float | None] | None:
+def bound_errors(plan: AnswerPlan, cells: Cells) -> dict[str, float | None] | None:
     """The same for every column that holds noise, over all groups; None where the answer is one number."""
     return None if is_single(plan) else _column_errors(plan, cells)
 
@@ -60,16 +60,16 @@ def is_single(plan: AnswerPlan) -> bool:
     return not statement.keys and len(statement.outputs) == 1
 
 
-def exact_cells(exact: Mapping[tuple[Group, int], int]) -> dict[tuple[Group, int], Drawn]:
+def wrap_exact(exact: Mapping[tuple[Group, int], int]) -> dict[tuple[Group, int], DrawnSteps]:
     """Numbers without noise in the shape of released ones: for the owner."""
-    return {cell: Drawn(steps) for cell, steps in exact.items()}
+    return {cell: DrawnSteps(steps) for cell, steps in exact.items()}
 
 
 def _row(plan: AnswerPlan, group: Group, cells: Cells) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for output in plan.statement.outputs:
         if output.key is not None:
-            row[output.name] = plain(group[output.key])
+            row[output.name] = make_plain(group[output.key])
             continue
         row[output.name] = _number(plan, output, group, cells)
         if plan.options.error_share:
@@ -100,6 +100,6 @@ def _parts(plan: AnswerPlan, output: Output, group: Group, cells: Cells) -> list
     return parts
 
 
-def plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
     """A public value of a group as JSON has it: dates as text."""
     return value.isoformat() if isinstance(value, date) else value

@@ -23,7 +23,7 @@ _ONE = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnSteps:
     """A released number of lattice steps, and the 95 % radius that was paid for or is public, in steps."""
 
     steps: int
@@ -52,7 +52,7 @@ class CellNoise(Protocol):
     def law(self, exact: int, bound: SmoothBound | None) -> RoundedLaw | IntegerLaw:
         """The exact law of the released number of steps: confidential."""
 
-    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+    def draw(self, exact: int, bound: SmoothBound | None) -> DrawnSteps:
         """One draw from it, and of the error bar."""
 
     def facts(self, bound: SmoothBound | None, confidences: tuple[float, ...]) -> dict[str, Any]:
@@ -92,9 +92,9 @@ class ConstantNoise:
         """Two-sided geometric about the exact number."""
         return DiscreteLaplaceNoise().law(exact, self.width, _ONE)
 
-    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+    def draw(self, exact: int, bound: SmoothBound | None) -> DrawnSteps:
         """The radius is public and costs nothing."""
-        return Drawn(self.law(exact, bound).draw(), self.radius(_CONFIDENCE))
+        return DrawnSteps(self.law(exact, bound).draw(), self.radius(_CONFIDENCE))
 
     def radius(self, confidence: float) -> int:
         """The least r with P(|noise| > r) <= 1 - confidence; P(|noise| > r) = 2e^{-(r+1)/w}/(1 + e^{-1/w})."""
@@ -155,14 +155,14 @@ class GridNoise:
         """The law of the answer alone."""
         return self.grid.law(exact, _needed(bound), step=_ONE)
 
-    def draw(self, exact: int, bound: SmoothBound | None) -> Drawn:
+    def draw(self, exact: int, bound: SmoothBound | None) -> DrawnSteps:
         """The answer, then the bar: two draws with their own randomness."""
         law = self.law(exact, bound)
         steps = law.draw()
         if self.bar is None:
-            return Drawn(steps)
+            return DrawnSteps(steps)
         released = self.bar.law(law.scale).draw()
-        return Drawn(steps, self.bar.radius(released, self.grid.noise.shape, step=_ONE))
+        return DrawnSteps(steps, self.bar.radius(released, self.grid.noise.shape, step=_ONE))
 
     def facts(self, bound: SmoothBound | None, confidences: tuple[float, ...]) -> dict[str, Any]:
         """Of this database: confidential."""
@@ -175,12 +175,12 @@ class GridNoise:
         }
 
 
-def constant_noise(reach: int, epsilon: Fraction, weights: Mapping[str, Fraction]) -> ConstantNoise:
+def choose_constant_noise(reach: int, epsilon: Fraction, weights: Mapping[str, Fraction]) -> ConstantNoise:
     """For one table: what a row can add, per unit of distance."""
     return ConstantNoise(Fraction(max(reach, 1)) / min(weights.values()), epsilon)
 
 
-def smooth_noise(
+def choose_smooth_noise(
     name: str, epsilon: Fraction, delta: Fraction, share: Fraction, weights: Mapping[str, Fraction]
 ) -> GridNoise:
     """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""

@@ -15,24 +15,24 @@ from sordino.sql.question import (
     JoinQuestion,
     Occurrence,
     Statement,
-    equals,
-    literal,
+    equate,
+    write_literal,
 )
-from sordino.sql.reading.groups import table_node
+from sordino.sql.reading.groups import make_table
 
 
-def answer_query(question: JoinQuestion) -> exp.Select:
+def write_answer_query(question: JoinQuestion) -> exp.Select:
     """SELECT of the exact answer in steps, as one integer named ``answer``."""
     total = question.measure.total()
-    return joined_query([exp.alias_(total, "answer", quoted=True)], question.occurrences, question.conditions)
+    return write_join([exp.alias_(total, "answer", quoted=True)], question.occurrences, question.conditions)
 
 
-def exact_answer(snapshot: Snapshot, question: JoinQuestion) -> int:
+def compute_answer(snapshot: Snapshot, question: JoinQuestion) -> int:
     """The exact answer, a whole number of the measure's steps. It is private: wrap what is kept of it in a Secret."""
-    return int(snapshot.aggregate(answer_query(question)).column(0)[0].as_py())
+    return int(snapshot.aggregate(write_answer_query(question)).column(0)[0].as_py())
 
 
-def grouped_query(statement: Statement) -> exp.Select:
+def write_grouped_query(statement: Statement) -> exp.Select:
     """SELECT of all measures of all groups at once.
 
     Columns ``key_0``, … are places among the key's public values, so not even public values of rows come back; rows
@@ -40,7 +40,7 @@ def grouped_query(statement: Statement) -> exp.Select:
     """
     statement.groups()
     places = [
-        case(*[(equals(key.column, value), whole_number(i)) for i, value in enumerate(key.values)])
+        case(*[(equate(key.column, value), whole_number(i)) for i, value in enumerate(key.values)])
         for key in statement.keys
     ]
     columns = [exp.alias_(place, f"key_{i}", quoted=True) for i, place in enumerate(places)]
@@ -49,14 +49,14 @@ def grouped_query(statement: Statement) -> exp.Select:
         for i, measure in enumerate(statement.measures)
     ]
     known = [_among(key) for key in statement.keys]
-    query = joined_query(columns, statement.join.occurrences, (*statement.join.conditions, *known))
+    query = write_join(columns, statement.join.occurrences, (*statement.join.conditions, *known))
     return query.group_by(*(place.copy() for place in places), copy=False) if places else query
 
 
-def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, ...], tuple[int, ...]]:
-    """Every group, empty ones too, with the exact number of steps of every measure. Private, like `exact_answer`."""
+def compute_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, ...], tuple[int, ...]]:
+    """Every group, empty ones too, with the exact number of steps of every measure. Private, like `compute_answer`."""
     answers = {group: (0,) * len(statement.measures) for group in statement.groups()}
-    table = snapshot.aggregate(grouped_query(statement))
+    table = snapshot.aggregate(write_grouped_query(statement))
     depth = len(statement.keys)
     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
         group = tuple(key.values[place] for key, place in zip(statement.keys, row[:depth], strict=True))
@@ -65,16 +65,16 @@ def exact_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any, .
 
 
 def _among(key: GroupKey) -> exp.Expr:
-    values = [literal(value) for value in key.values if value is not None]
+    values = [write_literal(value) for value in key.values if value is not None]
     listed = exp.In(this=key.column.copy(), expressions=values)
-    return exp.or_(listed, equals(key.column, None)) if None in key.values else listed
+    return exp.or_(listed, equate(key.column, None)) if None in key.values else listed
 
 
-def joined_query(
+def write_join(
     columns: Sequence[exp.Expr], occurrences: Sequence[Occurrence], conditions: Sequence[exp.Expr]
 ) -> exp.Select:
     """SELECT of some columns over the join of some tables."""
-    first, *others = (table_node(occurrence.table, occurrence.alias) for occurrence in occurrences)
+    first, *others = (make_table(occurrence.table, occurrence.alias) for occurrence in occurrences)
     query = exp.select(*columns, copy=False).from_(first, copy=False)
     for other in others:
         query.join(other, join_type="cross", copy=False)

@@ -10,13 +10,13 @@ from typing import Any
 from sordino.core import SordinoError
 from sordino.engines import Engine, FileEngine
 from sordino.sql.analysis import Analysis
-from sordino.sql.answering.answer_table import answer_value, exact_cells, plain
-from sordino.sql.answering.measured import Measured, measure_all, recorded
+from sordino.sql.answering.answer_table import make_answer, make_plain, wrap_exact
+from sordino.sql.answering.measured import Measured, measure_all, open_recorder
 from sordino.sql.answering.plan import AnswerPlan
 
 CONFIDENCES = (0.5, 0.8, 0.95)
 _TIMES_EPSILON = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))
-NOT_PRIVATE = "NOT PRIVATE: for the owner of the data only"
+OWNER_ONLY = "NOT PRIVATE: for the owner of the data only"
 
 
 def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
@@ -24,11 +24,11 @@ def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
     began = time.perf_counter()
     others = _other_plans(plan)
     betas = tuple(sorted({beta for other in others for noise in other.noises for beta in noise.betas}))
-    with recorded(engine) as snapshot:
+    with open_recorder(engine) as snapshot:
         measured = measure_all(snapshot, plan, betas=betas)
-    exact = exact_cells({(cell.group, cell.measure): cell.exact for cell in measured})
+    exact = wrap_exact({(cell.group, cell.measure): cell.exact for cell in measured})
     return {
-        "warning": NOT_PRIVATE,
+        "warning": OWNER_ONLY,
         "sql": plan.statement.text,
         "engine": engine.name,
         "epsilon": float(plan.options.epsilon),
@@ -36,7 +36,7 @@ def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
         "mechanism": plan.mechanism,
         "guarantee": str(plan.guarantee),
         "budget": plan.composition(),
-        "exact": answer_value(replace(plan, options=replace(plan.options, error_share=Fraction(0))), exact),
+        "exact": make_answer(replace(plan, options=replace(plan.options, error_share=Fraction(0))), exact),
         "files": _files(engine, plan),
         "numbers": [_number(plan, cell) for cell in measured],
         "error_against_epsilon": [_at_other_epsilon(other, measured) for other in others],
@@ -65,7 +65,9 @@ def _number(plan: AnswerPlan, cell: Measured) -> dict[str, Any]:
     step = float(measure.step)
     facts = noise.facts(cell.bound, CONFIDENCES)
     found: dict[str, Any] = {
-        "group": {key.name: plain(value) for key, value in zip(plan.statement.keys, cell.group, strict=True)},
+        "group": {
+            key.name: make_plain(value) for key, value in zip(plan.statement.keys, cell.group, strict=True)
+        },
         "aggregate": measure.text,
         "exact": float(cell.exact * measure.step),
         "step": step,

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sordino.engines import Engine, Snapshot
 from sordino.sensitivity import SmoothBound
 from sordino.sql.analysis import Analysis, Reader
-from sordino.sql.answering.exact import exact_answers
+from sordino.sql.answering.exact import compute_answers
 from sordino.sql.answering.plan import AnswerPlan, Group
 
 
@@ -52,7 +52,7 @@ class Recorder:
 
 
 @contextmanager
-def recorded(engine: Engine) -> Iterator[Recorder]:
+def open_recorder(engine: Engine) -> Iterator[Recorder]:
     """One snapshot of the engine, with a record of what was run."""
     with engine.snapshot() as snapshot:
         yield Recorder(snapshot, engine.dialect)
@@ -63,7 +63,7 @@ def measure_all(snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...
 
     ``betas``: further β at which the owner wants the bounds.
     """
-    exact = exact_answers(snapshot, plan.statement)
+    exact = compute_answers(snapshot, plan.statement)
     measured: list[Measured] = []
     reader = Reader(snapshot, None)
     for (group, measure), reading in zip(plan.cells(), plan.readings, strict=True):

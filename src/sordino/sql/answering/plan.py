@@ -12,9 +12,9 @@ from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedE
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.mechanisms.noise.beta_grid import best_grid_noise, grid_noises
 from sordino.mechanisms.noise.registry import NOISES, check_serves
-from sordino.sql.analysis import AnalysisPlan, default_analyses, is_confined, plan_analyses
-from sordino.sql.analysis.steps import steps_to_follow
-from sordino.sql.answering.cell_noise import CellNoise, GridNoise, constant_noise, smooth_noise
+from sordino.sql.analysis import AnalysisPlan, choose_analyses, is_confined, plan_analyses
+from sordino.sql.analysis.steps import find_steps
+from sordino.sql.answering.cell_noise import CellNoise, GridNoise, choose_constant_noise, choose_smooth_noise
 from sordino.sql.question import JoinQuestion, Statement
 
 Group = tuple[Any, ...]
@@ -99,11 +99,11 @@ class AnswerPlan:
 
     def cells(self) -> list[tuple[Group, int]]:
         """Every group with every measure, in the order in which they are answered."""
-        return cells_of(self.statement)
+        return list_cells(self.statement)
 
     def composition(self) -> str:
         """How the budget is divided, in words."""
-        return composition(self.statement)
+        return describe_composition(self.statement)
 
     def at_epsilon(self, epsilon: Fraction) -> AnswerPlan:
         """The same question for another ε."""
@@ -111,18 +111,18 @@ class AnswerPlan:
         return plan_with(self.statement, options, self.guarantee.distance, self.readings)
 
 
-def cells_of(statement: Statement) -> list[tuple[Group, int]]:
+def list_cells(statement: Statement) -> list[tuple[Group, int]]:
     """Every group with every measure."""
     return [(group, measure) for group in statement.groups() for measure in range(len(statement.measures))]
 
 
 def make_plan(statement: Statement, options: AnswerOptions, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
-    names = options.analyses or default_analyses(statement.join)
-    questions = [statement.question(group, measure) for group, measure in cells_of(statement)]
+    names = options.analyses or choose_analyses(statement.join)
+    questions = [statement.question(group, measure) for group, measure in list_cells(statement)]
     readings = plan_analyses(questions, analyses=names)
     if statement.partitions:
-        cells = zip(cells_of(statement), readings, strict=True)
+        cells = zip(list_cells(statement), readings, strict=True)
         confined = all(is_confined(reading, statement.keys, group) for (group, _), reading in cells)
         statement = replace(statement, partitions=confined)
     return plan_with(statement, options, distance, readings)
@@ -132,7 +132,7 @@ def plan_with(
     statement: Statement, options: AnswerOptions, distance: Distance, readings: tuple[AnalysisPlan, ...]
 ) -> AnswerPlan:
     """The same where the statements of the analyses are known already: they do not depend on ε and δ."""
-    names = options.analyses or default_analyses(statement.join)
+    names = options.analyses or choose_analyses(statement.join)
     private = [occurrence for occurrence in statement.join.occurrences if occurrence.private]
     if not private:
         raise UnsupportedError(
@@ -149,14 +149,16 @@ def plan_with(
     epsilon, delta = options.epsilon / shares, options.delta / shares
     noises: tuple[CellNoise, ...]
     if constant:
-        noises = tuple(constant_noise(measure.reach, epsilon, weights) for measure in statement.measures)
+        noises = tuple(
+            choose_constant_noise(measure.reach, epsilon, weights) for measure in statement.measures
+        )
     else:
         noise = _smooth(options, epsilon, delta, weights)
         noises = (noise.from_beta(_least_beta(statement.join, noise.betas)),) * len(statement.measures)
     spent = options.delta if any(noise.uses_delta for noise in noises) else Fraction(0)
     theorem = noises[0].theorem if constant else f"{noises[0].theorem}; bound by {', '.join(names)}"
     if shares > 1 or len(groups) > 1:
-        theorem = f"{theorem}; {composition(statement)}"
+        theorem = f"{theorem}; {describe_composition(statement)}"
     guarantee = Guarantee(Loss(epsilon=_written(options.epsilon), delta=_written(spent)), distance, theorem)
     return AnswerPlan(statement, options, noises, readings, shares, guarantee)
 
@@ -170,7 +172,7 @@ def _refuse_without_radius(statement: Statement) -> None:
             )
 
 
-def composition(statement: Statement) -> str:
+def describe_composition(statement: Statement) -> str:
     """How the budget is divided, in words."""
     groups, measures = len(statement.groups()), len(statement.measures)
     words = []
@@ -190,9 +192,9 @@ def _least_beta(join: JoinQuestion, betas: tuple[float, ...]) -> float:
     """
     for beta in betas[:-1]:
         with suppress(UnsupportedError):
-            steps_to_follow(join, beta)
+            find_steps(join, beta)
             return beta
-    steps_to_follow(join, betas[-1])
+    find_steps(join, betas[-1])
     return betas[-1]
 
 
@@ -202,7 +204,7 @@ def _smooth(
     weighted = any(weight != 1 for weight in weights.values())
     name = options.noise or best_grid_noise(float(epsilon), spends_delta=bool(delta) and not weighted)
     check_serves(NOISES[name].traits, constant=False, delta=float(delta))
-    made = smooth_noise(name, epsilon, delta, options.error_share, weights)
+    made = choose_smooth_noise(name, epsilon, delta, options.error_share, weights)
     if weighted and not made.grid.noise.infinitesimal:
         raise UnsupportedError(
             f"{name} noise on a join takes tables of weight 1 only; without a name any are taken"

@@ -4,7 +4,7 @@ Literals are calculated with exactly, when reading, and decimals of few digits i
 All other arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow
 and division by zero. Each value therefore carries a window (tiny, big): it is zero or its magnitude lies within. A
 window that would leave 10^±290 is refused when reading; a divisor of zero is NULL; a double column enters through
-`calculable`.
+`make_calculable`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,25 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sordino.engines import double_literal
-from sordino.sql.expressions.choices import combined
-from sordino.sql.expressions.decimals import calculated, folded, turns_exactly
-from sordino.sql.expressions.intervals import added, divided, least_or_greatest, multiplied, negated
-from sordino.sql.expressions.literals import within_reach
+from sordino.sql.expressions.choices import combine_branches
+from sordino.sql.expressions.decimals import calculate, fold_literals, turns_exactly
+from sordino.sql.expressions.intervals import (
+    add_ranges,
+    choose_ranges,
+    divide_ranges,
+    multiply_ranges,
+    negate_range,
+)
+from sordino.sql.expressions.literals import is_within_reach
 from sordino.sql.expressions.value import (
     PLAIN,
     Range,
     Rules,
     Value,
     as_double,
-    bracketed,
-    calculable,
+    bracket,
     integer,
+    make_calculable,
     null,
     number_literal,
 )
@@ -51,29 +57,29 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
     left, right = read.number(node.this), read.number(node.expression)
     if "null" in (left.kind, right.kind) or (isinstance(node, exp.Div) and right.constant == 0):
         return null()
-    constant = folded(type(node), left, right)
+    constant = fold_literals(type(node), left, right)
     if constant is not None:
-        if not within_reach(constant, 290):
+        if not is_within_reach(constant, 290):
             read.text.refuse(node, _TOO_MANY)
         whole = isinstance(left.constant, int) and isinstance(right.constant, int)
         return number_literal(constant, whole=whole and not isinstance(node, exp.Div))
-    exact = calculated(type(node), left, right)
+    exact = calculate(type(node), left, right)
     if exact is not None:
         return replace(exact, window=_decimal_window(exact), range=_range_of(node, left, right))
-    a, b = calculable(left), calculable(right)
+    a, b = make_calculable(left), make_calculable(right)
     (tiny_a, big_a), (tiny_b, big_b) = a.window or (0.0, 0.0), b.window or (0.0, 0.0)
-    divisor = bracketed(b.expression)
+    divisor = bracket(b.expression)
     if isinstance(node, exp.Add | exp.Sub):
         # Sums of doubles are multiples of the last place of the smaller one, and never underflow.
         window = (min(tiny_a, tiny_b) * 2.0**-53, big_a + big_b)
-        result: exp.Expr = type(node)(this=bracketed(a.expression), expression=divisor)
+        result: exp.Expr = type(node)(this=bracket(a.expression), expression=divisor)
     elif isinstance(node, exp.Mul):
         window = (tiny_a * tiny_b, big_a * big_b)
-        result = exp.Mul(this=bracketed(a.expression), expression=divisor)
+        result = exp.Mul(this=bracket(a.expression), expression=divisor)
     else:
         window = (tiny_a / big_b, big_a / tiny_b)
         nullable = exp.Nullif(this=divisor, expression=double_literal(0.0))
-        result = exp.Div(this=bracketed(a.expression), expression=nullable, typed=True, safe=False)
+        result = exp.Div(this=bracket(a.expression), expression=nullable, typed=True, safe=False)
     if window[0] < _SMALLEST or window[1] > _LARGEST:
         read.text.refuse(node, _TOO_MANY)
     return Value(result, "float", (window[0] / 2, window[1] * 2), _range_of(node, left, right))
@@ -82,10 +88,10 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
 def _range_of(node: exp.Binary, left: Value, right: Value) -> Range:
     """Where the result lies."""
     if isinstance(node, exp.Add):
-        return added(left.range, right.range)
+        return add_ranges(left.range, right.range)
     if isinstance(node, exp.Sub):
-        return added(left.range, negated(right.range))
-    return (multiplied if isinstance(node, exp.Mul) else divided)(left.range, right.range)
+        return add_ranges(left.range, negate_range(right.range))
+    return (multiply_ranges if isinstance(node, exp.Mul) else divide_ranges)(left.range, right.range)
 
 
 def _decimal_window(value: Value) -> tuple[float, float]:
@@ -96,7 +102,7 @@ def _mod(read: Expressions, node: exp.Mod) -> Value:
     left, right = read.value(node.this), read.value(node.expression)
     if left.kind != "integer" or not isinstance(right.constant, int) or right.constant <= 0:
         read.text.refuse(node, "% takes an integer column on the left and a literal > 0 on the right")
-    return integer(exp.Mod(this=bracketed(left.expression), expression=right.expression.copy()))
+    return integer(exp.Mod(this=bracket(left.expression), expression=right.expression.copy()))
 
 
 def _neg(read: Expressions, node: exp.Neg) -> Value:
@@ -109,7 +115,7 @@ def _neg(read: Expressions, node: exp.Neg) -> Value:
     return replace(
         double,
         expression=exp.Neg(this=exp.Paren(this=double.expression.copy())),
-        range=negated(inner.range),
+        range=negate_range(inner.range),
         column=None,
         constant=None,
     )
@@ -121,7 +127,7 @@ def _abs(read: Expressions, node: exp.Abs) -> Value:
         return inner
     # The least integer has no counterpart, so integers become doubles first.
     double = inner if turns_exactly(inner) else as_double(inner)
-    known = least_or_greatest(True, [inner.range, negated(inner.range)])
+    known = choose_ranges(True, [inner.range, negate_range(inner.range)])
     known = replace(known, low=Fraction(0))
     result = exp.Abs(this=double.expression.copy())
     return replace(double, expression=result, range=known, column=None, constant=None)
@@ -135,8 +141,8 @@ def _extreme(read: Expressions, node: exp.Greatest | exp.Least) -> Value:
         return null()
     first, *rest = (part.expression.copy() for part in parts)
     result = type(node)(this=first, expressions=rest, ignore_nulls=True) if rest else first
-    known = least_or_greatest(isinstance(node, exp.Greatest), [part.range for part in parts])
-    return replace(combined(parts), expression=result, range=known)
+    known = choose_ranges(isinstance(node, exp.Greatest), [part.range for part in parts])
+    return replace(combine_branches(parts), expression=result, range=known)
 
 
 RULES: Rules = {

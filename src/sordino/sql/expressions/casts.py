@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sordino.sql.expressions.choices import combined
-from sordino.sql.expressions.dates import as_moment, day_literal, in_calendar, in_microseconds, time_literal
-from sordino.sql.expressions.texts import cut
+from sordino.sql.expressions.choices import combine_branches
+from sordino.sql.expressions.dates import as_moment, in_calendar, in_microseconds, read_day, read_time
+from sordino.sql.expressions.texts import cut_text
 from sordino.sql.expressions.value import (
     Kind,
     Rules,
     Value,
     as_double,
-    bracketed,
+    bracket,
     case,
     integer,
     number_literal,
@@ -66,9 +66,9 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
     if inner.kind == "null":
         return inner
     if inner.kind == "text" and wanted == "date" and isinstance(inner.constant, str):
-        return day_literal(read, node, inner.constant)
+        return read_day(read, node, inner.constant)
     if inner.kind == "text" and wanted == "timestamp" and isinstance(inner.constant, str):
-        return time_literal(read, node, inner.constant)
+        return read_time(read, node, inner.constant)
     if wanted == "float" and inner.is_number:
         return as_double(inner)
     if inner.kind == "boolean" and wanted in ("integer", "float"):
@@ -90,15 +90,15 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
 
 def _counted(inner: Value, wanted: Kind) -> Value:
     one, zero = (number_literal(Fraction(n), whole=wanted == "integer") for n in (1, 0))
-    truth = bracketed(inner.expression)
+    truth = bracket(inner.expression)
     whens = [exp.Is(this=truth.copy(), expression=exp.true()), exp.Is(this=truth, expression=exp.false())]
     result = case((whens[0], one.expression), (whens[1], zero.expression))
-    return replace(combined([one, zero]), expression=result)
+    return replace(combine_branches([one, zero]), expression=result)
 
 
 def _parsed(inner: Value, wanted: Kind) -> Value:
     pattern, target, allowed = _PATTERNS[wanted]
-    words = bracketed(cut(inner).expression)
+    words = bracket(cut_text(inner).expression)
     if isinstance(words, exp.Literal):
         # A bare literal takes the type of a cast around it while some engines still read the query: no guard helps.
         words = exp.cast(words, _TYPE.TEXT)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.expressions.conditions import compared
-from sordino.sql.expressions.decimals import covering_digits
-from sordino.sql.expressions.intervals import joined
+from sordino.sql.expressions.conditions import compare_values
+from sordino.sql.expressions.decimals import cover_digits
+from sordino.sql.expressions.intervals import join_ranges
 from sordino.sql.expressions.value import PLAIN, Rules, Value, case, null
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
 
 
-def combined(parts: list[Value]) -> Value:
+def combine_branches(parts: list[Value]) -> Value:
     """What is known of a value that is one of these."""
     windows = [part.window for part in parts if part.kind != "null"]
     known = [window for window in windows if window is not None]
@@ -24,13 +24,13 @@ def combined(parts: list[Value]) -> Value:
         (min(w[0] for w in known), max(w[1] for w in known)) if len(known) == len(windows) and known else None
     )
     parts = [part for part in parts if part.kind != "null"]
-    digits, scale = covering_digits(parts) if parts[0].kind == "decimal" else (None, None)
+    digits, scale = cover_digits(parts) if parts[0].kind == "decimal" else (None, None)
     lengths = [part.longest for part in parts if part.longest is not None]
     return Value(
         exp.null(),
         parts[0].kind,
         window,
-        joined([part.range for part in parts]),
+        join_ranges([part.range for part in parts]),
         digits=digits,
         scale=scale,
         longest=max(lengths) if len(lengths) == len(parts) else None,
@@ -42,7 +42,7 @@ def _case(read: Expressions, node: exp.Case) -> Value:
     for branch in node.args["ifs"]:
         if node.this:
             whens.append(
-                compared(read, node, exp.EQ, read.value(node.this), read.value(branch.this)).expression
+                compare_values(read, node, exp.EQ, read.value(node.this), read.value(branch.this)).expression
             )
         else:
             whens.append(read.condition(branch.this))
@@ -64,7 +64,7 @@ def _chosen(
         return null()
     branches = [(when, value.expression) for when, value in zip(whens, values, strict=True)]
     result = case(*branches, default=None if default.kind == "null" else default.expression)
-    return replace(combined([*values, default]), expression=result)
+    return replace(combine_branches([*values, default]), expression=result)
 
 
 def _coalesce(read: Expressions, node: exp.Coalesce) -> Value:
@@ -74,7 +74,7 @@ def _coalesce(read: Expressions, node: exp.Coalesce) -> Value:
         return null()
     first, *rest = (part.expression.copy() for part in parts)
     result = exp.Coalesce(this=first, expressions=rest) if rest else first
-    return replace(combined(parts), expression=result)
+    return replace(combine_branches(parts), expression=result)
 
 
 def _nullif(read: Expressions, node: exp.Nullif) -> Value:

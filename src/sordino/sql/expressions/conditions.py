@@ -1,7 +1,7 @@
 """Truth values: comparisons, AND, OR, NOT, IS [NOT] DISTINCT FROM, IS, BETWEEN, IN and LIKE.
 
 * Comparisons are made in the engine's integers where both sides are integers, in its decimals where both sides are
-  decimals of known digits (`exact_decimals`), else in doubles. NaN is larger than every number and equal to itself, on
+  decimals of known digits (`make_comparable`), else in doubles. NaN is larger than every number and equal to itself, on
   all engines. Text is compared for equality only: its order depends on collations.
 * AND, OR and NOT have SQL's three truth values; none of them can guard another expression, as none needs a guard.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.expressions.value import PLAIN, Rules, Value, boolean, bracketed
+from sordino.sql.expressions.value import PLAIN, Rules, Value, boolean, bracket
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
@@ -43,9 +43,9 @@ def _is(read: Expressions, node: exp.Is) -> Value:
         operand = (
             exp.cast(exp.null(), exp.DataType.Type.BOOLEAN) if inner.kind == "null" else inner.expression
         )
-        same = exp.Is(this=bracketed(operand), expression=exp.null())
+        same = exp.Is(this=bracket(operand), expression=exp.null())
     elif isinstance(node.expression, exp.Boolean):
-        same = exp.Is(this=bracketed(read.condition(node.this)), expression=node.expression.copy())
+        same = exp.Is(this=bracket(read.condition(node.this)), expression=node.expression.copy())
     else:
         read.text.refuse(
             node, "IS [NOT] NULL, TRUE, FALSE and IS [NOT] DISTINCT FROM are understood", keyword="IS"
@@ -67,7 +67,7 @@ def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Valu
         same = exp.true() if other.kind == "null" else _is_null(other)
     else:
         left, right = read.alike(node, left, right)
-        equal = exp.EQ(this=bracketed(left.expression), expression=bracketed(right.expression))
+        equal = exp.EQ(this=bracket(left.expression), expression=bracket(right.expression))
         same = exp.or_(
             exp.Is(this=exp.Paren(this=equal), expression=exp.true()),
             exp.and_(_is_null(left), _is_null(right)),
@@ -76,14 +76,14 @@ def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Valu
 
 
 def _is_null(value: Value) -> exp.Expr:
-    return exp.Is(this=bracketed(value.expression), expression=exp.null())
+    return exp.Is(this=bracket(value.expression), expression=exp.null())
 
 
 def _compare(read: Expressions, node: exp.Binary) -> Value:
-    return compared(read, node, type(node), read.value(node.this), read.value(node.expression))
+    return compare_values(read, node, type(node), read.value(node.this), read.value(node.expression))
 
 
-def compared(
+def compare_values(
     read: Expressions, node: exp.Expr, operator: type[exp.Binary], left: Value, right: Value
 ) -> Value:
     """One comparison; NULL where a side is the literal NULL."""
@@ -94,13 +94,13 @@ def compared(
         read.text.refuse(
             node, f"the order of {left.kind}s differs between engines; compare with =, <>, IN or LIKE"
         )
-    return boolean(operator(this=bracketed(left.expression), expression=bracketed(right.expression)))
+    return boolean(operator(this=bracket(left.expression), expression=bracket(right.expression)))
 
 
 def _between(read: Expressions, node: exp.Between) -> Value:
     inner, low, high = read.value(node.this), read.value(node.args["low"]), read.value(node.args["high"])
-    above = compared(read, node, exp.GTE, inner, low)
-    below = compared(read, node, exp.LTE, inner, high)
+    above = compare_values(read, node, exp.GTE, inner, low)
+    below = compare_values(read, node, exp.LTE, inner, high)
     return boolean(exp.and_(above.expression, below.expression))
 
 
@@ -117,7 +117,7 @@ def _in(read: Expressions, node: exp.In) -> Value:
     if inner.kind == "null":
         return boolean(exp.cast(exp.null(), exp.DataType.Type.BOOLEAN))
     inner, *items = read.alike(node, inner, *items)
-    return boolean(exp.In(this=bracketed(inner.expression), expressions=[i.expression.copy() for i in items]))
+    return boolean(exp.In(this=bracket(inner.expression), expressions=[i.expression.copy() for i in items]))
 
 
 def _like(read: Expressions, node: exp.Like) -> Value:
@@ -126,7 +126,7 @@ def _like(read: Expressions, node: exp.Like) -> Value:
         read.text.refuse(node, "the pattern must be a literal")
     if "\\" in pattern.constant:
         read.text.refuse(node, "a backslash in a pattern means something else on every engine; leave it out")
-    matches = exp.Like(this=bracketed(inner.expression), expression=pattern.expression.copy())
+    matches = exp.Like(this=bracket(inner.expression), expression=pattern.expression.copy())
     # Newer parsers keep NOT LIKE in one node.
     return boolean(exp.Not(this=exp.Paren(this=matches)) if node.args.get("negate") else matches)
 

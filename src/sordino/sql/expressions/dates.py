@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.expressions.value import PLAIN, Kind, Rules, Value, bracketed, case, integer
+from sordino.sql.expressions.value import PLAIN, Kind, Rules, Value, bracket, case, integer
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
@@ -20,20 +20,20 @@ def as_moment(read: Expressions, node: exp.Expr, value: Value, target: Kind) -> 
     """A literal or a date as a date or timestamp."""
     if isinstance(value.constant, str):
         return (
-            day_literal(read, node, value.constant)
+            read_day(read, node, value.constant)
             if target == "date"
-            else time_literal(read, node, value.constant)
+            else read_time(read, node, value.constant)
         )
     if value.kind == "date" and target == "timestamp":
         if isinstance(value.constant, date):
-            return time_literal(read, node, value.constant.isoformat())
+            return read_time(read, node, value.constant.isoformat())
         # Days beyond the range of timestamps would raise.
         moment = exp.cast(value.expression.copy(), exp.DataType.Type.TIMESTAMP)
         return Value(case((in_calendar(value.expression, "date"), moment)), "timestamp")
     read.text.wrong(node, f"types {value.kind} and {target} do not fit together; write a CAST")
 
 
-def day_literal(read: Expressions, node: exp.Expr, written: str) -> Value:
+def read_day(read: Expressions, node: exp.Expr, written: str) -> Value:
     """A date literal."""
     try:
         day = date.fromisoformat(written) if len(written) == 10 else None
@@ -45,7 +45,7 @@ def day_literal(read: Expressions, node: exp.Expr, written: str) -> Value:
     return Value(exp.cast(exp.Literal.string(written), exp.DataType.Type.DATE), "date", constant=day)
 
 
-def time_literal(read: Expressions, node: exp.Expr, written: str) -> Value:
+def read_time(read: Expressions, node: exp.Expr, written: str) -> Value:
     """A timestamp literal."""
     try:
         moment = datetime.fromisoformat(written) if 10 <= len(written) <= 26 else None
@@ -72,8 +72,8 @@ def in_calendar(expression: exp.Expr, kind: Kind) -> exp.Expr:
     first, last = f"{_FIRST_DAY.isoformat()}", f"{_LAST_DAY.isoformat()}"
     target = exp.DataType.Type.DATE if kind == "date" else exp.DataType.Type.TIMESTAMP
     return exp.and_(
-        exp.GTE(this=bracketed(expression), expression=exp.cast(exp.Literal.string(first), target)),
-        exp.LT(this=bracketed(expression), expression=exp.cast(exp.Literal.string(last), target)),
+        exp.GTE(this=bracket(expression), expression=exp.cast(exp.Literal.string(first), target)),
+        exp.LT(this=bracket(expression), expression=exp.cast(exp.Literal.string(last), target)),
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from sordino.sql.expressions.value import Value, bracketed
+from sordino.sql.expressions.value import Value, bracket
 
 # Engines compare decimals of different scales in a type that holds both, up to so many digits.
 _MOST_COMPARED = 38
@@ -37,27 +37,27 @@ class Digits(NamedTuple):
         return self.before + self.behind
 
 
-def digits_of(value: Value) -> Digits | None:
+def find_digits(value: Value) -> Digits | None:
     """Of a decimal column of known digits, of a literal, or of what was calculated from them; None for the rest."""
     if value.constant is not None:
-        return digits_written(value.constant)
+        return count_digits(value.constant)
     if value.kind == "decimal" and value.digits is not None and value.scale is not None:
         return Digits(value.digits - value.scale, value.scale)
     return None
 
 
-def comparable(digits: Sequence[Digits | None]) -> bool:
+def are_comparable(digits: Sequence[Digits | None]) -> bool:
     """Whether decimals of these digits can be compared with one another, each with each; None: of unknown digits."""
     known = [found for found in digits if found is not None]
     return len(known) == len(digits) and (not known or _covering(known).all <= _MOST_COMPARED)
 
 
-def exact_decimals(*values: Value) -> list[Value] | None:
+def make_comparable(*values: Value) -> list[Value] | None:
     """The values as decimals that can be compared with each other; None unless one is a decimal and all can."""
     if not any(value.kind == "decimal" for value in values):
         return None
-    found = [Digits(0, 0) if value.kind == "null" else digits_of(value) for value in values]
-    if not comparable(found):
+    found = [Digits(0, 0) if value.kind == "null" else find_digits(value) for value in values]
+    if not are_comparable(found):
         return None
     known = [digits for digits in found if digits is not None]
     # Beside decimals without a digit before the point a zero may not have one either.
@@ -65,9 +65,9 @@ def exact_decimals(*values: Value) -> list[Value] | None:
     return [_as_decimal(value, digits, zero) for value, digits in zip(values, known, strict=True)]
 
 
-def covering_digits(values: list[Value]) -> tuple[int | None, int | None]:
+def cover_digits(values: list[Value]) -> tuple[int | None, int | None]:
     """Digits and scale of what may be any of these decimals."""
-    found = [digits_of(value) for value in values if value.kind != "null"]
+    found = [find_digits(value) for value in values if value.kind != "null"]
     known = [digits for digits in found if digits is not None]
     if len(known) < len(found):
         return None, None
@@ -75,9 +75,9 @@ def covering_digits(values: list[Value]) -> tuple[int | None, int | None]:
     return covering.all, covering.behind
 
 
-def calculated(operator: type[exp.Binary], left: Value, right: Value) -> Value | None:
+def calculate(operator: type[exp.Binary], left: Value, right: Value) -> Value | None:
     """left + right, left - right or left * right in exact decimals; None if the digits might not fit."""
-    mine, theirs = digits_of(left), digits_of(right)
+    mine, theirs = find_digits(left), find_digits(right)
     if "decimal" not in (left.kind, right.kind) or mine is None or theirs is None:
         return None
     if operator in (exp.Add, exp.Sub):
@@ -90,17 +90,17 @@ def calculated(operator: type[exp.Binary], left: Value, right: Value) -> Value |
     if digits.all > _MOST_CALCULATED:
         return None
     a, b = _as_decimal(left, mine), _as_decimal(right, theirs)
-    result = operator(this=bracketed(a.expression), expression=bracketed(b.expression))
+    result = operator(this=bracket(a.expression), expression=bracket(b.expression))
     return Value(result, "decimal", digits=digits.all, scale=digits.behind)
 
 
 def turns_exactly(value: Value) -> bool:
     """Whether -value and ABS(value) are exact in the engine's decimals."""
-    digits = digits_of(value)
+    digits = find_digits(value)
     return value.kind == "decimal" and digits is not None and digits.all <= _MOST_TURNED
 
 
-def folded(operator: type[exp.Binary], left: Value, right: Value) -> Fraction | None:
+def fold_literals(operator: type[exp.Binary], left: Value, right: Value) -> Fraction | None:
     """What two literals give, exactly; None if one is no literal. The divisor is not zero."""
     a, b = _number(left.constant), _number(right.constant)
     if a is None or b is None:
@@ -141,7 +141,7 @@ def _number(constant: object) -> Fraction | None:
     return Fraction(constant)
 
 
-def digits_written(constant: object) -> Digits | None:
+def count_digits(constant: object) -> Digits | None:
     """Of a number that is written as a literal; None for what is no number, or too long for any engine."""
     number = _number(constant)
     if number is None or abs(number) >= 10**_MOST_COMPARED:

@@ -14,9 +14,9 @@ from sqlglot import exp
 from sordino.sql.expressions import arithmetic, casts, choices, conditions, dates, literals, texts
 from sordino.sql.expressions.conditions import NO_SUB_QUERY
 from sordino.sql.expressions.dates import as_moment, in_microseconds
-from sordino.sql.expressions.decimals import exact_decimals
+from sordino.sql.expressions.decimals import make_comparable
 from sordino.sql.expressions.value import Kind, Rules, Value, as_double, boolean
-from sordino.sql.text import Text, only
+from sordino.sql.text import Text, check_parts
 
 Resolve = Callable[[exp.Column], Value]
 
@@ -46,7 +46,7 @@ class Expressions:
         if type(node) not in _RULES:
             self._unknown(node)
         rule, parts = _RULES[type(node)]
-        only(self.text, node, parts, "this form of it is not understood")
+        check_parts(self.text, node, parts, "this form of it is not understood")
         self._depth += 1
         if self._depth > MOST_DEPTH:
             self.text.refuse("this nesting", f"expressions may be nested {MOST_DEPTH} deep")
@@ -93,7 +93,7 @@ class Expressions:
         values = tuple(in_microseconds(value) for value in values)
         if kinds <= {"integer"} or (len(kinds) == 1 and not kinds & {"decimal", "other"}):
             return list(values)
-        decimals = exact_decimals(*values)
+        decimals = make_comparable(*values)
         if decimals is not None:
             return decimals
         if kinds <= {"integer", "decimal", "float"}:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sordino.sql.expressions.value import Range, common_step
+from sordino.sql.expressions.value import Range, find_common_step
 
 
-def added(a: Range, b: Range) -> Range:
+def add_ranges(a: Range, b: Range) -> Range:
     """a + b."""
     low = None if a.low is None or b.low is None else a.low + b.low
     high = None if a.high is None or b.high is None else a.high + b.high
-    return Range(low, high, common_step(a.step, b.step), _missing(a, b))
+    return Range(low, high, find_common_step(a.step, b.step), _missing(a, b))
 
 
-def negated(a: Range) -> Range:
+def negate_range(a: Range) -> Range:
     """-a."""
     return Range(None if a.high is None else -a.high, None if a.low is None else -a.low, a.step, a.missing)
 
 
-def multiplied(a: Range, b: Range) -> Range:
+def multiply_ranges(a: Range, b: Range) -> Range:
     """a · b."""
     step = None if a.step is None or b.step is None else a.step * b.step
     if a.low is None or a.high is None or b.low is None or b.high is None:
@@ -32,32 +32,32 @@ def multiplied(a: Range, b: Range) -> Range:
     return Range(min(corners), max(corners), step, _missing(a, b))
 
 
-def divided(a: Range, b: Range) -> Range:
+def divide_ranges(a: Range, b: Range) -> Range:
     """a / b where b is a constant; otherwise nothing is known."""
     if b.low is None or b.low != b.high or b.low == 0:
         return Range(missing=_missing(a, b))
     inverse = 1 / b.low
-    return multiplied(a, Range(inverse, inverse, abs(inverse)))
+    return multiply_ranges(a, Range(inverse, inverse, abs(inverse)))
 
 
-def joined(parts: list[Range]) -> Range:
+def join_ranges(parts: list[Range]) -> Range:
     """One of the parts, nobody knows which."""
     lows, highs = [part.low for part in parts], [part.high for part in parts]
     return Range(
         None if None in lows else min(low for low in lows if low is not None),
         None if None in highs else max(high for high in highs if high is not None),
-        common_step(*(part.step for part in parts)),
+        find_common_step(*(part.step for part in parts)),
         _missing(*parts),
     )
 
 
-def least_or_greatest(greatest: bool, parts: list[Range]) -> Range:
+def choose_ranges(greatest: bool, parts: list[Range]) -> Range:
     """GREATEST or LEAST; both skip NULLs, so each part alone may be the result.
 
     One part that cannot be NULL would close an end by itself; literals are such parts.
     """
     if not greatest:
-        return negated(least_or_greatest(True, [negated(part) for part in parts]))
+        return negate_range(choose_ranges(True, [negate_range(part) for part in parts]))
     # A literal is never NULL, so the result is at least the largest of them.
     floors = [part.low for part in parts if part.low is not None and part.low == part.high]
     lows = [part.low for part in parts]
@@ -66,7 +66,7 @@ def least_or_greatest(greatest: bool, parts: list[Range]) -> Range:
         low = max(floors) if low is None else max(low, *floors)
     highs = [part.high for part in parts]
     high = None if None in highs else max(high for high in highs if high is not None)
-    return Range(low, high, common_step(*(part.step for part in parts)), _missing(*parts))
+    return Range(low, high, find_common_step(*(part.step for part in parts)), _missing(*parts))
 
 
 def _missing(*parts: Range) -> tuple[str, ...]:

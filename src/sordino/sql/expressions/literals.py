@@ -28,12 +28,12 @@ def _literal(read: Expressions, node: exp.Literal) -> Value:
         exact = Fraction(written) if len(written) <= 400 and _exponent(written) <= 400 else None
     except ValueError:
         exact = None
-    if exact is None or not within_reach(exact, 100):
+    if exact is None or not is_within_reach(exact, 100):
         read.text.refuse(node, "numbers must be zero or between 1e-100 and 1e100 in magnitude")
     return number_literal(exact, whole=written.isdigit())
 
 
-def within_reach(number: Fraction, exponent: int) -> bool:
+def is_within_reach(number: Fraction, exponent: int) -> bool:
     """Whether it is zero or has a magnitude within 10^±exponent."""
     return number == 0 or Fraction(1, 10**exponent) <= abs(number) <= Fraction(10) ** exponent
 

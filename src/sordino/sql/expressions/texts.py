@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.expressions.value import PLAIN, Rules, Value, bracketed, integer
+from sordino.sql.expressions.value import PLAIN, Rules, Value, bracket, integer
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
@@ -23,7 +23,7 @@ _MOST_TOGETHER = 2**22
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 
 
-def cut(value: Value) -> Value:
+def cut_text(value: Value) -> Value:
     """The first characters of a text that may be very long."""
     if value.longest is not None:
         return value
@@ -34,7 +34,7 @@ def cut(value: Value) -> Value:
 
 
 def _letters(read: Expressions, node: exp.Lower | exp.Upper) -> Value:
-    inner = cut(read.words(node.this))
+    inner = cut_text(read.words(node.this))
     old, new = (_UPPER, _LOWER) if isinstance(node, exp.Lower) else (_LOWER, _UPPER)
     result = exp.Anonymous(
         this="TRANSLATE",
@@ -65,12 +65,12 @@ def _substring(read: Expressions, node: exp.Substring) -> Value:
 
 
 def _pipe(read: Expressions, node: exp.DPipe) -> Value:
-    left, right = cut(read.words(node.this)), cut(read.words(node.expression))
+    left, right = cut_text(read.words(node.this)), cut_text(read.words(node.expression))
     longest = (left.longest or 0) + (right.longest or 0)
     if longest > _MOST_TOGETHER:
         read.text.refuse(node, f"a text of more than {_MOST_TOGETHER} characters could result; put fewer together, "
                          "or parts of them: SUBSTRING(x, 1, 100)")  # fmt: skip
-    result = exp.DPipe(this=bracketed(left.expression), expression=bracketed(right.expression))
+    result = exp.DPipe(this=bracket(left.expression), expression=bracket(right.expression))
     return Value(result, "text", longest=longest)
 
 

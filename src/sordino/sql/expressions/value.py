@@ -88,7 +88,7 @@ def null() -> Value:
     return Value(exp.null(), "null", _INTEGER_WINDOW, Range(Fraction(0), Fraction(0), Fraction(0)))
 
 
-def bracketed(expression: exp.Expr) -> exp.Expr:
+def bracket(expression: exp.Expr) -> exp.Expr:
     """The expression in brackets unless it binds tighter than every operator; always a copy."""
     tight = (exp.Column, exp.Literal, exp.Null, exp.Boolean, exp.Cast, exp.Paren, exp.Case, exp.Func)
     if isinstance(expression, tight) and not isinstance(expression, exp.Binary | exp.Connector):
@@ -119,7 +119,7 @@ def as_double(value: Value) -> Value:
     return Value(double if value.digits else guarded, "float", (1e-39, 1e38), value.range)
 
 
-def calculable(value: Value) -> Value:
+def make_calculable(value: Value) -> Value:
     """A double of a known window: beyond 10⁷⁰, NaN and infinity are NULL in arithmetic, and below 10⁻⁷⁰ is zero."""
     double = as_double(value)
     if double.window is not None:
@@ -127,10 +127,10 @@ def calculable(value: Value) -> Value:
     inner = double.expression
     small, large = double_literal(1e-70), double_literal(1e70)
     guarded = case(
-        (exp.and_(exp.GT(this=bracketed(inner), expression=double_literal(-1e-70)),
-                  exp.LT(this=bracketed(inner), expression=small)), double_literal(0.0)),
-        (exp.and_(exp.GTE(this=bracketed(inner), expression=double_literal(-1e70)),
-                  exp.LTE(this=bracketed(inner), expression=large)), inner.copy()),
+        (exp.and_(exp.GT(this=bracket(inner), expression=double_literal(-1e-70)),
+                  exp.LT(this=bracket(inner), expression=small)), double_literal(0.0)),
+        (exp.and_(exp.GTE(this=bracket(inner), expression=double_literal(-1e70)),
+                  exp.LTE(this=bracket(inner), expression=large)), inner.copy()),
     )  # fmt: skip
     return replace(double, expression=guarded, window=(1e-70, 1e70), column=None)
 
@@ -138,8 +138,8 @@ def calculable(value: Value) -> Value:
 def within(expression: exp.Expr, limit: str) -> exp.Expr:
     """-limit < expression < limit, with the limit as a bare literal."""
     return exp.and_(
-        exp.GT(this=bracketed(expression), expression=exp.Literal.number(f"-{limit}")),
-        exp.LT(this=bracketed(expression), expression=exp.Literal.number(limit)),
+        exp.GT(this=bracket(expression), expression=exp.Literal.number(f"-{limit}")),
+        exp.LT(this=bracket(expression), expression=exp.Literal.number(limit)),
     )
 
 
@@ -151,7 +151,7 @@ def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) 
     )
 
 
-def common_step(*steps: Fraction | None) -> Fraction | None:
+def find_common_step(*steps: Fraction | None) -> Fraction | None:
     """The largest number of which all are whole multiples; None if one is unknown."""
     result = Fraction(0)
     for step in steps:
@@ -178,11 +178,11 @@ __all__ = [
     "Value",
     "as_double",
     "boolean",
-    "bracketed",
-    "calculable",
+    "bracket",
     "case",
-    "common_step",
+    "find_common_step",
     "integer",
+    "make_calculable",
     "null",
     "number_literal",
     "within",

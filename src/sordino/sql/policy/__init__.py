@@ -1,5 +1,12 @@
 """What the owner declares about a data set: the policy, its fields, and the text that it is written in."""
 
-from sordino.sql.policy.policy import Budget, ColumnPolicy, Policy, TablePolicy, match_name, nearest
+from sordino.sql.policy.policy import (
+    ColumnPolicy,
+    DeclaredBudget,
+    Policy,
+    TablePolicy,
+    match_name,
+    suggest_name,
+)
 
-__all__ = ["Budget", "ColumnPolicy", "Policy", "TablePolicy", "match_name", "nearest"]
+__all__ = ["ColumnPolicy", "DeclaredBudget", "Policy", "TablePolicy", "match_name", "suggest_name"]

@@ -26,7 +26,7 @@ _DECIMAL = re.compile(r"decimal\(\d{1,2}, ?\d{1,2}\)")
 _CUT_OFF = re.compile(r"decimal\(\d{1,2}")
 
 
-def mapping_of(
+def read_mapping(
     path: str, content: Any, accepted: tuple[str, ...] | None, needed: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Fields by name; None is an empty mapping. ``accepted`` None: the names are the owner's own."""
@@ -50,14 +50,14 @@ def mapping_of(
     return dict(content)
 
 
-def text_of(path: str, value: Any) -> str:
+def read_string(path: str, value: Any) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise field_error(path, f" must be a text, got {value!r}")
     return value
 
 
-def key_of(path: str, value: Any) -> tuple[str, ...]:
+def read_key(path: str, value: Any) -> tuple[str, ...]:
     """One column name or a list of them, each once."""
     names = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
@@ -67,14 +67,14 @@ def key_of(path: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def flag_of(path: str, value: Any) -> bool:
+def read_flag(path: str, value: Any) -> bool:
     """True or false."""
     if not isinstance(value, bool):
         raise field_error(path, f" must be true or false, got {value!r}")
     return value
 
 
-def number_of(path: str, value: Any) -> Fraction:
+def read_number(path: str, value: Any) -> Fraction:
     """A number at the decimal that was written."""
     if isinstance(value, str):
         try:
@@ -88,22 +88,22 @@ def number_of(path: str, value: Any) -> Fraction:
         return as_written(f"policy {path}", value)
 
 
-def positive_of(path: str, value: Any, *, below: int | None = None) -> Fraction | None:
+def read_positive(path: str, value: Any, *, below: int | None = None) -> Fraction | None:
     """A number above zero, or None where none is given."""
     if value is None:
         return None
-    number = number_of(path, value)
+    number = read_number(path, value)
     if number <= 0 or (below is not None and number >= below):
         raise field_error(path, f" must be > 0{f' and < {below}' if below else ''}, got {value!r}")
     return number
 
 
-def weight_of(path: str, value: Any) -> Fraction:
+def read_weight(path: str, value: Any) -> Fraction:
     """How much one row is worth in the distance."""
-    return positive_of(path, value) or Fraction(1)
+    return read_positive(path, value) or Fraction(1)
 
 
-def type_of(path: str, value: Any) -> str:
+def read_type(path: str, value: Any) -> str:
     """A declared type, as written."""
     if not isinstance(value, str):
         raise field_error(path, f" must be one of {', '.join(DECLARED_TYPES)}, got {value!r}")
@@ -120,26 +120,26 @@ def type_of(path: str, value: Any) -> str:
         return choice(f"policy {path}", wanted, DECLARED_TYPES)
 
 
-def kind_of(declared: str) -> ColumnType:
+def read_kind(declared: str) -> ColumnType:
     """The catalogue's word for a declared type."""
     return next(kind for kind in DECLARED_TYPES if declared.partition("(")[0] == kind)
 
 
-def granularity_of(path: str, value: Any, kind: ColumnType | None) -> Fraction | None:
+def read_granularity(path: str, value: Any, kind: ColumnType | None) -> Fraction | None:
     """The step that sums of the column are counted in."""
-    grain = positive_of(path, value)
+    grain = read_positive(path, value)
     if grain is not None and kind == "integer" and grain.denominator != 1:
         raise field_error(path, f" of an integer column must be a whole number, got {value!r}")
     return grain
 
 
-def bounds_of(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction, Fraction] | None:
+def read_bounds(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction, Fraction] | None:
     """A public range [lo, hi] of whole multiples of the granularity."""
     if value is None:
         return None
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
         raise field_error(f"{path}.bounds", f" must be a pair [lo, hi], got {value!r}")
-    low, high = (number_of(f"{path}.bounds", part) for part in value)
+    low, high = (read_number(f"{path}.bounds", part) for part in value)
     if not low < high:
         raise field_error(f"{path}.bounds", f" must have lo < hi, got [{low}, {high}]")
     for bound in (low, high):
@@ -150,7 +150,7 @@ def bounds_of(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction, 
     return low, high
 
 
-def domain_of(
+def read_domain(
     path: str, value: Any, kind: ColumnType | None
 ) -> tuple[str | int | bool | date | None, ...] | None:
     """The values that may be groups, all of the column's type and all apart whatever the engine's collation.

@@ -18,17 +18,17 @@ from sordino.core.parameters import did_you_mean
 from sordino.engines import ColumnType, Table
 from sordino.sql.policy.fields import (
     DECLARED_TYPES,
-    bounds_of,
-    domain_of,
-    flag_of,
-    granularity_of,
-    key_of,
-    kind_of,
-    mapping_of,
-    positive_of,
-    text_of,
-    type_of,
-    weight_of,
+    read_bounds,
+    read_domain,
+    read_flag,
+    read_granularity,
+    read_key,
+    read_kind,
+    read_mapping,
+    read_positive,
+    read_string,
+    read_type,
+    read_weight,
 )
 from sordino.sql.policy.places import field_error
 from sordino.sql.policy.source import find_field, parse, read_text
@@ -54,7 +54,7 @@ class ColumnPolicy:
     @property
     def kind(self) -> ColumnType | None:
         """The declared type in the catalogue's words."""
-        return None if self.type is None else kind_of(self.type)
+        return None if self.type is None else read_kind(self.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class TablePolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class DeclaredBudget:
     """Numbers of a limit as the owner wrote them: epsilon (with delta), or rho (with at_delta)."""
 
     epsilon: Fraction | None = None
@@ -100,8 +100,8 @@ class Policy:
 
     dataset: str
     tables: Mapping[str, TablePolicy]
-    budgets: Mapping[str, Budget] = field(default_factory=dict)
-    cap: Budget | None = None
+    budgets: Mapping[str, DeclaredBudget] = field(default_factory=dict)
+    cap: DeclaredBudget | None = None
     protects: str = "row"
     version: int = 1
     least_epsilon: Fraction = LEAST_EPSILON
@@ -168,7 +168,7 @@ def match_name(name: str, known: Mapping[str, Any]) -> str | None:
     return folded[0] if len(folded) == 1 else None
 
 
-def nearest(name: str, known: Mapping[str, Any], what: str) -> str:
+def suggest_name(name: str, known: Mapping[str, Any], what: str) -> str:
     """A hint: the nearest name, or all of them."""
     shown = ", ".join(sorted(known)[:12]) + (", ..." if len(known) > 12 else "")
     return did_you_mean(name, known, otherwise=f"{what} are {shown or 'none'}")
@@ -177,7 +177,7 @@ def nearest(name: str, known: Mapping[str, Any], what: str) -> str:
 def _lookup(name: str, known: Mapping[str, Any], path: str, wrong: str) -> str:
     found = match_name(name, known)
     if found is None:
-        raise field_error(path, f": {wrong}: {nearest(name, known, 'its names')}")
+        raise field_error(path, f": {wrong}: {suggest_name(name, known, 'its names')}")
     return found
 
 
@@ -189,16 +189,16 @@ def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
         )
     # What was written without a type is checked now that the type is known.
     if column.domain is not None:
-        domain_of(where, list(column.domain), found)
+        read_domain(where, list(column.domain), found)
     if column.bounds is not None and found not in ("integer", "decimal", "float"):
         raise field_error(f"{where}.bounds", f": a column of type {found} has none; they are for numbers")
     if column.bounds is not None and column.granularity is None and found == "integer":
-        bounds_of(where, list(column.bounds), Fraction(1))
+        read_bounds(where, list(column.bounds), Fraction(1))
 
 
 def _policy(content: Any) -> Policy:
     known = ("version", "dataset", "protects", "tables", "least_epsilon", "budgets", "cap")
-    fields = mapping_of("", content, known, ("version", "dataset"))
+    fields = read_mapping("", content, known, ("version", "dataset"))
     if fields["version"] != 1 or isinstance(fields["version"], bool):
         raise field_error("version", f" must be 1, got {fields['version']!r}")
     protects = fields.get("protects", "row")
@@ -210,33 +210,33 @@ def _policy(content: Any) -> Policy:
         )
     if protects != "row":
         raise field_error("protects", f" must be 'row', got {protects!r}")
-    tables = mapping_of("tables", fields.get("tables"), None)
+    tables = read_mapping("tables", fields.get("tables"), None)
     if not tables:
         raise field_error("tables", " is empty: name at least one table that may be asked about")
     if len({name.casefold() for name in tables}) < len(tables):
         raise field_error("tables", ": two names differ in upper and lower case only")
-    budgets = mapping_of("budgets", fields.get("budgets"), None)
+    budgets = read_mapping("budgets", fields.get("budgets"), None)
     return Policy(
-        dataset=text_of("dataset", fields["dataset"]),
+        dataset=read_string("dataset", fields["dataset"]),
         tables={name: _table(name, content) for name, content in tables.items()},
         budgets={name: _budget(f"budgets.{name}", content) for name, content in budgets.items()},
         cap=None if fields.get("cap") is None else _budget("cap", fields["cap"]),
-        least_epsilon=positive_of("least_epsilon", fields.get("least_epsilon")) or LEAST_EPSILON,
+        least_epsilon=read_positive("least_epsilon", fields.get("least_epsilon")) or LEAST_EPSILON,
     )
 
 
 def _table(name: str, content: Any) -> TablePolicy:
     path = f"tables.{name}"
-    fields = mapping_of(path, content, ("private", "view", "key", "weight", "columns"))
-    columns = mapping_of(f"{path}.columns", fields.get("columns"), None)
+    fields = read_mapping(path, content, ("private", "view", "key", "weight", "columns"))
+    columns = read_mapping(f"{path}.columns", fields.get("columns"), None)
     if len({column.casefold() for column in columns}) < len(columns):
         raise field_error(f"{path}.columns", ": two names differ in upper and lower case only")
     return TablePolicy(
         name=name,
-        private=flag_of(f"{path}.private", fields.get("private", True)),
-        view=flag_of(f"{path}.view", fields.get("view", False)),
-        key=key_of(f"{path}.key", fields.get("key")),
-        weight=weight_of(f"{path}.weight", fields.get("weight", 1)),
+        private=read_flag(f"{path}.private", fields.get("private", True)),
+        view=read_flag(f"{path}.view", fields.get("view", False)),
+        key=read_key(f"{path}.key", fields.get("key")),
+        weight=read_weight(f"{path}.weight", fields.get("weight", 1)),
         columns={
             column: _column(f"{path}.columns.{column}", column, content)
             for column, content in columns.items()
@@ -248,40 +248,50 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
     # A bare type is the shortest way to write a column: `age: integer`.
     written = {"type": content} if isinstance(content, str) else content
     if isinstance(written, Mapping) and isinstance(written.get("type"), str):
-        type_of(f"{path}.type", written["type"])  # first: a type that YAML has cut in two leaves an odd field
-    fields = mapping_of(path, written, ("type", "bounds", "domain", "granularity", "hidden"))
-    declared = None if fields.get("type") is None else type_of(f"{path}.type", fields["type"])
-    kind = None if declared is None else kind_of(declared)
+        read_type(
+            f"{path}.type", written["type"]
+        )  # first: a type that YAML has cut in two leaves an odd field
+    fields = read_mapping(path, written, ("type", "bounds", "domain", "granularity", "hidden"))
+    declared = None if fields.get("type") is None else read_type(f"{path}.type", fields["type"])
+    kind = None if declared is None else read_kind(declared)
     if kind is not None and kind not in ("integer", "decimal", "float"):
         for number in ("bounds", "granularity"):
             if fields.get(number) is not None:
                 raise field_error(
                     f"{path}.{number}", f": a column of type {kind} has none; it is for numbers"
                 )
-    granularity = granularity_of(f"{path}.granularity", fields.get("granularity"), kind)
+    granularity = read_granularity(f"{path}.granularity", fields.get("granularity"), kind)
     grain = Fraction(1) if granularity is None and kind == "integer" else granularity
     return ColumnPolicy(
         name=name,
         type=declared,
-        bounds=bounds_of(path, fields.get("bounds"), grain),
-        domain=domain_of(path, fields.get("domain"), kind),
+        bounds=read_bounds(path, fields.get("bounds"), grain),
+        domain=read_domain(path, fields.get("domain"), kind),
         granularity=granularity,
-        hidden=flag_of(f"{path}.hidden", fields.get("hidden", False)),
+        hidden=read_flag(f"{path}.hidden", fields.get("hidden", False)),
     )
 
 
-def _budget(path: str, content: Any) -> Budget:
-    fields = mapping_of(path, content, ("epsilon", "delta", "rho", "at_delta"))
+def _budget(path: str, content: Any) -> DeclaredBudget:
+    fields = read_mapping(path, content, ("epsilon", "delta", "rho", "at_delta"))
     if ("epsilon" in fields) == ("rho" in fields):
         raise field_error(path, " must hold epsilon (with delta) or rho (with at_delta)")
     if ("rho" in fields) != ("at_delta" in fields):
         raise field_error(path, ": rho and at_delta belong together")
-    return Budget(
-        epsilon=positive_of(f"{path}.epsilon", fields.get("epsilon")),
-        delta=positive_of(f"{path}.delta", fields.get("delta") or None, below=1) or Fraction(0),
-        rho=positive_of(f"{path}.rho", fields.get("rho")),
-        at_delta=positive_of(f"{path}.at_delta", fields.get("at_delta"), below=1),
+    return DeclaredBudget(
+        epsilon=read_positive(f"{path}.epsilon", fields.get("epsilon")),
+        delta=read_positive(f"{path}.delta", fields.get("delta") or None, below=1) or Fraction(0),
+        rho=read_positive(f"{path}.rho", fields.get("rho")),
+        at_delta=read_positive(f"{path}.at_delta", fields.get("at_delta"), below=1),
     )
 
 
-__all__ = ["DECLARED_TYPES", "Budget", "ColumnPolicy", "Policy", "TablePolicy", "match_name", "nearest"]
+__all__ = [
+    "DECLARED_TYPES",
+    "ColumnPolicy",
+    "DeclaredBudget",
+    "Policy",
+    "TablePolicy",
+    "match_name",
+    "suggest_name",
+]

@@ -60,7 +60,7 @@ _HINTS = {
 }
 
 
-def commented_policy(catalogue: Mapping[str, Table], dataset: str) -> str:
+def write_policy(catalogue: Mapping[str, Table], dataset: str) -> str:
     """YAML text that `Policy.load` reads: every table private, every column with its type, and what could be added."""
     if all(table.view for table in catalogue.values()):
         raise ParameterError("the database has no tables: there is nothing to write a policy about")

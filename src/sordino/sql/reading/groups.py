@@ -23,7 +23,7 @@ _KEY_KINDS = ("text", "integer", "boolean", "date")
 Place = tuple[str, str]
 
 
-def group_key(
+def read_group_key(
     text: Text,
     node: exp.Expr,
     name: str,
@@ -41,7 +41,7 @@ def group_key(
             node, f"a column of type {value.kind} cannot be a group; text, integer, boolean and date can"
         )
     by_alias = {occurrence.alias: occurrence for occurrence in occurrences}
-    same = equal_places(value.column, by_alias, conditions)
+    same = find_equal_places(value.column, by_alias, conditions)
     values: tuple[Any, ...] | None = None
     source: tuple[str, str] | None = None
     # The column itself first, then those it must equal.
@@ -74,7 +74,9 @@ def group_key(
     return key
 
 
-def equal_places(place: Place, by_alias: Mapping[str, Occurrence], conditions: list[exp.Expr]) -> set[Place]:
+def find_equal_places(
+    place: Place, by_alias: Mapping[str, Occurrence], conditions: list[exp.Expr]
+) -> set[Place]:
     """The columns that every joined row gives the same value as ``place``: equalities of columns of one type."""
     pairs = []
     for condition in conditions:
@@ -92,7 +94,7 @@ def equal_places(place: Place, by_alias: Mapping[str, Occurrence], conditions: l
         same |= further
 
 
-def partition(
+def is_partition(
     occurrences: tuple[Occurrence, ...], conditions: tuple[exp.Expr, ...], keys: tuple[GroupKey, ...]
 ) -> bool:
     """Whether every row of every private table belongs to at most one group.
@@ -110,7 +112,7 @@ def partition(
             return False
         if len({fold(value) for value in key.values}) < len(key.values):
             return False
-        same = equal_places((key.column.table, key.column.name), by_alias, list(conditions))
+        same = find_equal_places((key.column.table, key.column.name), by_alias, list(conditions))
         for table in {occurrence.table for occurrence in occurrences if occurrence.private}:
             shared = [
                 {column for alias, column in same if alias == occurrence.alias}
@@ -122,7 +124,7 @@ def partition(
     return True
 
 
-def with_public_keys(statement: Statement, snapshot: Snapshot) -> Statement:
+def read_public_keys(statement: Statement, snapshot: Snapshot) -> Statement:
     """The statement with the groups that are still to be read from public tables.
 
     The values come from the public table alone, without the join and its conditions, so they tell nothing of
@@ -139,7 +141,7 @@ def with_public_keys(statement: Statement, snapshot: Snapshot) -> Statement:
         name = exp.column(column, table="p", quoted=True)
         query = (
             exp.select(exp.alias_(name, "value", quoted=True))
-            .from_(table_node(table, "p"))
+            .from_(make_table(table, "p"))
             .group_by(name.copy())
             .limit(MOST_GROUPS + 1)
         )
@@ -155,7 +157,7 @@ def with_public_keys(statement: Statement, snapshot: Snapshot) -> Statement:
     return replace(
         statement,
         keys=tuple(keys),
-        partitions=partition(statement.join.occurrences, conditions, tuple(keys)),
+        partitions=is_partition(statement.join.occurrences, conditions, tuple(keys)),
     )
 
 
@@ -167,7 +169,7 @@ def check_number(text: Text, keys: list[GroupKey]) -> None:
         )
 
 
-def table_node(name: str, alias: str) -> exp.Table:
+def make_table(name: str, alias: str) -> exp.Table:
     """A table of the catalogue under an alias."""
     schema, dot, table = name.partition(".")
     return exp.Table(

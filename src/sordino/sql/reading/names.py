@@ -16,12 +16,12 @@ from sqlglot import exp
 
 from sordino.engines import Column, Table
 from sordino.sql.expressions import Expressions
-from sordino.sql.expressions.conditions import compared
+from sordino.sql.expressions.conditions import compare_values
 from sordino.sql.expressions.decimals import Digits
 from sordino.sql.expressions.value import NUMBERS, Range, Value
-from sordino.sql.policy import ColumnPolicy, Policy, match_name, nearest
+from sordino.sql.policy import ColumnPolicy, Policy, match_name, suggest_name
 from sordino.sql.question import Occurrence
-from sordino.sql.text import Text, only
+from sordino.sql.text import Text, check_parts
 
 MOST_OCCURRENCES = 16
 MOST_CONDITIONS = 500
@@ -68,7 +68,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Source:
+class FromItem:
     """Something in FROM: a name, the columns that can be asked of it, and those that cannot, each with the reason."""
 
     name: str
@@ -81,7 +81,7 @@ class Source:
 class Scope:
     """What the names in one SELECT mean. ``merged``: columns joined by USING, which need no table in front."""
 
-    sources: list[Source] = field(default_factory=list)
+    sources: list[FromItem] = field(default_factory=list)
     merged: dict[str, Value] = field(default_factory=dict)
 
 
@@ -122,10 +122,10 @@ class Names:
             return visible
         if clause.args.get("recursive"):
             self.text.refuse("WITH RECURSIVE", "write the join out", keyword="WITH")
-        only(self.text, clause, ("expressions",), "write WITH name AS (SELECT ...)")
+        check_parts(self.text, clause, ("expressions",), "write WITH name AS (SELECT ...)")
         known = dict(visible)
         for query in clause.expressions:
-            only(self.text, query, ("this", "alias"), "write WITH name AS (SELECT ...)")
+            check_parts(self.text, query, ("this", "alias"), "write WITH name AS (SELECT ...)")
             known[query.alias.casefold()] = Definition(query, dict(known))
         return known
 
@@ -141,10 +141,10 @@ class Names:
         if isinstance(node, exp.Table):
             self._table(node, scope, visible)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias:
-            only(self.text, node, ("this", "joins"), _INNER)
+            check_parts(self.text, node, ("this", "joins"), _INNER)
             self._source(node.this, scope, visible)
         elif isinstance(node, exp.Subquery):
-            only(self.text, node, ("this", "alias", "joins"), _INNER)
+            check_parts(self.text, node, ("this", "alias", "joins"), _INNER)
             self._select(node.this, node, scope, visible)
         else:
             keyword = type(node).__name__.upper()
@@ -159,7 +159,7 @@ class Names:
         sample = node.args.get("sample")
         if sample is not None:
             self.text.refuse(sample, INSTEAD["sample"], keyword="TABLESAMPLE")
-        only(self.text, node, ("this", "db", "alias", "joins"), _INNER)
+        check_parts(self.text, node, ("this", "db", "alias", "joins"), _INNER)
         defined = None if node.args.get("db") else visible.get(node.name.casefold())
         if defined is not None:
             self._used.add(id(defined.query))
@@ -169,7 +169,7 @@ class Names:
         table = self._policy.table_named(name)
         found = None if table is None else match_name(table.name, self._catalogue)
         if table is None or found is None:
-            hint = nearest(name, self._policy.tables, "the tables")
+            hint = suggest_name(name, self._policy.tables, "the tables")
             self.text.wrong(node, f"there is no table {name!r} that may be asked about: {hint}")
         if len(self.occurrences) >= MOST_OCCURRENCES:
             self.text.refuse(node, f"a question may join {MOST_OCCURRENCES} tables")
@@ -202,7 +202,7 @@ class Names:
                 digits=column.digits,
                 scale=column.scale,
             )
-        self._add_source(node, scope, Source(node.alias or node.name, columns, left_out=left_out))
+        self._add_source(node, scope, FromItem(node.alias or node.name, columns, left_out=left_out))
 
     def _select(
         self,
@@ -218,7 +218,7 @@ class Names:
             self.text.refuse(query, "a sub-select may project, rename and filter", keyword=_keyword(query))
         check_clauses(self.text, query, ("expressions", "from_", "joins", "where", "with_"), INSTEAD_INSIDE)
         inner = self.read_sources(query, visible)
-        source = Source(node.alias or (outer.alias if outer is not None else ""), {})
+        source = FromItem(node.alias or (outer.alias if outer is not None else ""), {})
         translate = self.expressions(inner)
         for projection in query.expressions:
             for name, value in self._projected(projection, inner, translate):
@@ -231,10 +231,10 @@ class Names:
 
     def _projected(self, node: exp.Expr, scope: Scope, translate: Expressions) -> list[tuple[str, Value]]:
         if isinstance(node, exp.Star):
-            only(self.text, node, (), "name the columns")
+            check_parts(self.text, node, (), "name the columns")
             return [pair for source in scope.sources for pair in source.columns.items()]
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-            only(self.text, node.this, (), "name the columns")
+            check_parts(self.text, node.this, (), "name the columns")
             return list(self._source_named(node, scope).columns.items())
         if isinstance(node, exp.Alias):
             return [(node.alias, translate.value(node.this))]
@@ -242,7 +242,7 @@ class Names:
             self.text.refuse(node, "give it a name: expression AS name")
         return [(node.name, translate.value(node))]
 
-    def _add_source(self, node: exp.Expr, scope: Scope, source: Source) -> None:
+    def _add_source(self, node: exp.Expr, scope: Scope, source: FromItem) -> None:
         if source.name and any(other.name.casefold() == source.name.casefold() for other in scope.sources):
             self.text.wrong(
                 node, f"the name {source.name!r} is given twice in FROM: write {source.name} AS other"
@@ -250,14 +250,14 @@ class Names:
         self._rename(node, source)
         scope.sources.append(source)
 
-    def _rename(self, node: exp.Expr, source: Source) -> None:
+    def _rename(self, node: exp.Expr, source: FromItem) -> None:
         """Column names behind an alias: ``t AS x (a, b)``."""
         alias = node.args.get("alias")
         if alias is None or not isinstance(alias, exp.TableAlias):
             return
-        only(self.text, alias, ("this", "columns"), "write table AS name (column, ...)")
+        check_parts(self.text, alias, ("this", "columns"), "write table AS name (column, ...)")
         for column in alias.args.get("columns") or []:
-            only(self.text, column, ("this", "quoted"), "write table AS name (column, ...)")
+            check_parts(self.text, column, ("this", "quoted"), "write table AS name (column, ...)")
         names = [column.name for column in alias.args.get("columns") or []]
         if len(names) > len(source.columns):
             self.text.wrong(alias, f"there are {len(source.columns)} columns to name")
@@ -291,7 +291,7 @@ class Names:
         if join.args.get("method"):
             word = str(join.args["method"])
             self.text.refuse(f"{word} JOIN", "write JOIN ... USING (column) or ON", keyword=word)
-        only(self.text, join, ("this", "kind", "on", "using"), _INNER)
+        check_parts(self.text, join, ("this", "kind", "on", "using"), _INNER)
         before = Scope(list(scope.sources), dict(scope.merged))
         self._source(join.this, scope, visible)
         added = Scope(scope.sources[len(before.sources) :])
@@ -299,7 +299,7 @@ class Names:
             column = exp.Column(this=name.copy())
             column.this.meta.update(name.meta)
             left, right = self._resolve(column, before), self._resolve(column, added)
-            equal = compared(self.expressions(scope), column, exp.EQ, left, right)
+            equal = compare_values(self.expressions(scope), column, exp.EQ, left, right)
             self._add_condition(equal.expression)
             scope.merged[name.name.casefold()] = left
         if join.args.get("on") is not None:
@@ -364,18 +364,18 @@ class Names:
             known = {name: None for source in sources for name in source.columns}
             self.text.wrong(
                 column,
-                f"there is no column {column.name!r} here: {nearest(column.name, known, 'the columns')}",
+                f"there is no column {column.name!r} here: {suggest_name(column.name, known, 'the columns')}",
             )
         return _copied(found[0])
 
-    def _source_named(self, column: exp.Column, scope: Scope) -> Source:
+    def _source_named(self, column: exp.Column, scope: Scope) -> FromItem:
         wanted = column.args["table"].name
         for source in scope.sources:
             if source.name.casefold() == wanted.casefold():
                 return source
         known = {source.name: None for source in scope.sources}
         self.text.wrong(
-            column, f"there is no table {wanted!r} in FROM: {nearest(wanted, known, 'the tables')}"
+            column, f"there is no table {wanted!r} in FROM: {suggest_name(wanted, known, 'the tables')}"
         )
 
 

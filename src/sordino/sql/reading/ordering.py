@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sordino.sql.question import GroupKey, Order, Output, Statement
 from sordino.sql.reading.names import Names, Scope
-from sordino.sql.text import only
+from sordino.sql.text import check_parts
 
 _TAKES = "ORDER BY takes group keys and columns of the answer; it sorts the released rows, after the noise"
 
@@ -21,12 +21,12 @@ def read_order(
     clause = select.args.get("order")
     if clause is None:
         return ()
-    only(names.text, clause, ("expressions",), _TAKES)
+    check_parts(names.text, clause, ("expressions",), _TAKES)
     found = []
     for item in clause.expressions:
         if not isinstance(item, exp.Ordered):
             names.text.refuse(item, _TAKES, keyword="ORDER")
-        only(names.text, item, ("this", "desc", "nulls_first"), _TAKES)
+        check_parts(names.text, item, ("this", "desc", "nulls_first"), _TAKES)
         key, output = _meant(item.this, select, scope, names, keys)
         if output is not None and outputs[output].key is not None:
             key, output = outputs[output].key, None
@@ -60,7 +60,7 @@ def _meant(
     text.refuse(node, _TAKES)
 
 
-def in_order(
+def sort_rows(
     statement: Statement, rows: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]
 ) -> list[dict[str, Any]]:
     """Rows of the answer, each with its group, sorted as was asked.

@@ -12,12 +12,12 @@ from sordino.engines import Table
 from sordino.sql.aggregates import RowCount
 from sordino.sql.policy import Policy
 from sordino.sql.question import GroupKey, JoinQuestion, Statement
-from sordino.sql.reading.groups import check_number, group_key, partition, with_public_keys
+from sordino.sql.reading.groups import check_number, is_partition, read_group_key, read_public_keys
 from sordino.sql.reading.names import Names, Scope, check_clauses
 from sordino.sql.reading.ordering import read_order
 from sordino.sql.reading.select_list import read_outputs
-from sordino.sql.reading.syntax import parsed, quietly
-from sordino.sql.text import Text, only
+from sordino.sql.reading.syntax import parse_statement, silence_parser
+from sordino.sql.text import Text, check_parts
 
 _CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_", "order")
 
@@ -29,9 +29,9 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
     the text. Nothing here reads rows: everything is decided by the text, the policy and the catalogue.
     """
     shown = Text(text, dialect)
-    with quietly():
+    with silence_parser():
         try:
-            tree = parsed(text, dialect)
+            tree = parse_statement(text, dialect)
             statement = _read(tree, shown, policy, catalogue)
             return replace(statement, canonical=tree.sql(dialect=dialect, comments=False))
         except SordinoError:
@@ -48,7 +48,7 @@ def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table],
 
 def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Table]) -> Statement:
     while isinstance(root, exp.Subquery):
-        only(text, root, ("this",), "ask the SELECT without the brackets")
+        check_parts(text, root, ("this",), "ask the SELECT without the brackets")
         root = root.this
     if isinstance(root, exp.SetOperation):
         word = type(root).__name__.upper()
@@ -68,7 +68,7 @@ def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Ta
         keys=tuple(keys),
         outputs=outputs,
         order=read_order(root, scope, names, keys, outputs),
-        partitions=partition(join.occurrences, join.conditions, tuple(keys)),
+        partitions=is_partition(join.occurrences, join.conditions, tuple(keys)),
     )
 
 
@@ -80,12 +80,12 @@ def _keys(select: exp.Select, scope: Scope, names: Names, policy: Policy) -> lis
     if clause is None:
         return []
     text = names.text
-    only(text, clause, ("expressions",), "GROUP BY takes columns")
+    check_parts(text, clause, ("expressions",), "GROUP BY takes columns")
     keys: list[GroupKey] = []
     for node in clause.expressions:
         column = _grouped(node, select, scope, names)
         value = names.expressions(scope).value(column)
-        key = group_key(
+        key = read_group_key(
             text, column, column.name or "key", value,
             occurrences=names.occurrences, conditions=names.conditions, policy=policy,
         )  # fmt: skip
@@ -121,4 +121,4 @@ def _grouped(node: exp.Expr, select: exp.Select, scope: Scope, names: Names) -> 
     return node
 
 
-__all__ = ["read_statement", "with_public_keys"]
+__all__ = ["read_public_keys", "read_statement"]

@@ -18,8 +18,8 @@ from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from sordino.core import ParameterError, Place, UnsupportedError
-from sordino.sql.reading.words import FLATTER, check_spelling, check_words, deepest, shown
-from sordino.sql.text import Text, place_of
+from sordino.sql.reading.words import FLATTER, check_spelling, check_words, find_deepest, quote_word
+from sordino.sql.text import Text, find_place
 
 LONGEST_TEXT = 20_000
 # The parser takes one or two steps at a word, a few dozen where it tries alternatives, unless they nest.
@@ -42,7 +42,7 @@ logging.getLogger("sqlglot").addFilter(_heard)
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def silence_parser() -> Iterator[None]:
     """Without the warnings of the parser: what it cannot read is refused in our words."""
     token = _reading.set(True)
     try:
@@ -51,7 +51,7 @@ def quietly() -> Iterator[None]:
         _reading.reset(token)
 
 
-def parsed(text: str, dialect: str) -> exp.Expr:
+def parse_statement(text: str, dialect: str) -> exp.Expr:
     """The tree of the one statement in the text, without holes.
 
     Raises `ParameterError` where the text cannot be read, `UnsupportedError` where it is no SELECT or several, both
@@ -83,18 +83,18 @@ def _tree(text: str, tokens: Sequence[Token], dialect: str) -> exp.Expr:
     except ParseError as error:
         _unreadable(text, tokens, error)
     except RecursionError:
-        raise UnsupportedError.at(place_of(text, deepest(tokens).start), FLATTER) from None
+        raise UnsupportedError.at(find_place(text, find_deepest(tokens).start), FLATTER) from None
     except _AmbiguousError as error:
-        where = place_of(text, error.stood)
+        where = find_place(text, error.stood)
         raise UnsupportedError.at(
             where, f"the query can be read in too many ways up to here: {_CLEARER}"
         ) from None
     except Exception:  # the parser is not ours, and what it raises on odd texts is not always its own error
         stood = getattr(parser, "_curr", None) or getattr(parser, "_prev", None) or tokens[-1]
-        where, word = place_of(text, stood.start), shown(text, stood)
+        where, word = find_place(text, stood.start), quote_word(text, stood)
         raise ParameterError.at(where, f"the query cannot be read at {word!r}: {_SHAPE}") from None
     if len(statements) != 1:
-        where = place_of(text, tokens[0].start)
+        where = find_place(text, tokens[0].start)
         raise UnsupportedError.at(where, "several statements are refused: ask one SELECT at a time")
     return statements[0]
 
@@ -144,15 +144,15 @@ def _check_text(text: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise ParameterError.at(Place(1, 1), _EMPTY)
     if len(text) > LONGEST_TEXT:
-        where = place_of(text, LONGEST_TEXT)
+        where = find_place(text, LONGEST_TEXT)
         raise ParameterError.at(where, f"the query is {len(text)} characters long: {LONGEST_TEXT} are read")
     if not text.isascii():
         half = next((i for i, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
         if half is not None:
-            where = place_of(text, half)
+            where = find_place(text, half)
             raise ParameterError.at(where, "the query is not Unicode text: it holds half of a surrogate pair")
     if "\0" in text:
-        raise ParameterError.at(place_of(text, text.index(chr(0))), "the query holds a zero character")
+        raise ParameterError.at(find_place(text, text.index(chr(0))), "the query holds a zero character")
 
 
 def _tokens(text: str, dialect: str) -> list[Token]:
@@ -165,12 +165,12 @@ def _tokens(text: str, dialect: str) -> list[Token]:
     ):  # the tokenizer is not ours, and what it raises on odd texts is not always its own error
         start = _unclosed(text, dialect)
         if start is None:
-            where = place_of(text, _readable(text, dialect))
+            where = find_place(text, _readable(text, dialect))
             raise ParameterError.at(where, "the query cannot be read from here: check its quotes") from None
         sign = "/*" if text.startswith("/*", start) else text[start]
         what = "comment" if sign == "/*" else "quote"
         raise ParameterError.at(
-            place_of(text, start), f"the {what} that {sign} opens is never closed"
+            find_place(text, start), f"the {what} that {sign} opens is never closed"
         ) from None
     while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
         tokens.pop()
@@ -221,7 +221,7 @@ def _unreadable(text: str, tokens: Sequence[Token], error: ParseError) -> NoRetu
         len(tokens) - 1,
     )
     check_spelling(text, tokens, place)
-    where, word = place_of(text, tokens[place].start), shown(text, tokens[place])
+    where, word = find_place(text, tokens[place].start), quote_word(text, tokens[place])
     said = str(detail.get("description") or "")
     expected = re.fullmatch(r"Expect(?:ed|ing) (.{1,40}?)( but got .*)?", said.partition("\n")[0])
     if expected is not None:

@@ -14,7 +14,7 @@ from sqlglot import Token, TokenType
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.core.parameters import did_you_mean
-from sordino.sql.text import place_of
+from sordino.sql.text import find_place
 
 MOST_BRACKETS = 100
 MOST_STRUCTURES = 8
@@ -86,12 +86,12 @@ def _check_one_select(text: str, tokens: Sequence[Token]) -> None:
     """Refuse what is no question, and what is several."""
     for before, token in pairwise(tokens):
         if before.token_type == TokenType.SEMICOLON and token.token_type != TokenType.SEMICOLON:
-            where = place_of(text, token.start)
+            where = find_place(text, token.start)
             raise UnsupportedError.at(where, "several statements are refused: ask one SELECT at a time")
     first = next((token for token in tokens if token.token_type != TokenType.L_PAREN), tokens[0])
     if first.token_type in _BEGIN:
         return
-    where, word = place_of(text, first.start), shown(text, first)
+    where, word = find_place(text, first.start), quote_word(text, first)
     meant = did_you_mean(word.upper(), ("SELECT", "WITH"))
     if meant and first.token_type == TokenType.VAR:
         raise ParameterError.at(where, f"a question begins with SELECT, not with {word!r}: {meant}")
@@ -106,17 +106,17 @@ def _check_followed(text: str, tokens: Sequence[Token]) -> None:
         named = place > 0 and tokens[place - 1].token_type == TokenType.DOT
         if expected is None or named:
             continue
-        where, word = place_of(text, token.start), shown(text, token)
+        where, word = find_place(text, token.start), quote_word(text, token)
         if token.token_type == TokenType.FROM and after is not None and after.token_type == TokenType.SELECT:
             raise ParameterError.at(
-                place_of(text, after.start),
+                find_place(text, after.start),
                 f"after {word!r} a table is expected: write a sub-select in brackets, "
                 "and quote a table whose name is a keyword",
             )
         if token.token_type == TokenType.GT and after is not None and after.token_type in _AFTER_TYPES:
             continue
         if after is None or after.token_type in _CLAUSES:
-            got = "and the query ends" if after is None else f"not {shown(text, after)!r}"
+            got = "and the query ends" if after is None else f"not {quote_word(text, after)!r}"
             raise ParameterError.at(where, f"after {word!r} {expected}, {got}")
 
 
@@ -130,10 +130,10 @@ def _check_nesting(text: str, tokens: Sequence[Token]) -> None:
         subscripts += token.token_type == TokenType.L_BRACKET
         structures += token.token_type == TokenType.STRUCT
         if max(depth, subscripts) > MOST_BRACKETS or structures > MOST_STRUCTURES:
-            raise UnsupportedError.at(place_of(text, token.start), FLATTER)
+            raise UnsupportedError.at(find_place(text, token.start), FLATTER)
 
 
-def deepest(tokens: Sequence[Token]) -> Token:
+def find_deepest(tokens: Sequence[Token]) -> Token:
     """The first of the words inside the most brackets."""
     depth, most, found = 0, 0, tokens[0]
     for token in tokens:
@@ -161,7 +161,7 @@ def _check_joins(text: str, tokens: Sequence[Token]) -> None:
     for joins in waiting:
         if joins:
             raise ParameterError.at(
-                place_of(text, joins[-1].start),
+                find_place(text, joins[-1].start),
                 "this JOIN has no condition: write JOIN ... ON or USING, or CROSS JOIN for all pairs",
             )
 
@@ -176,7 +176,7 @@ def _check_cases(text: str, tokens: Sequence[Token]) -> None:
         elif kind == TokenType.THEN and waiting:
             waiting.pop()
     if waiting:
-        where = place_of(text, waiting[-1].start)
+        where = find_place(text, waiting[-1].start)
         raise ParameterError.at(where, "this WHEN has no THEN: write CASE WHEN condition THEN value END")
 
 
@@ -184,7 +184,7 @@ def _check_brackets(text: str, tokens: Sequence[Token]) -> None:
     """Refuse brackets that are not closed or not open, and lists with nothing between two commas."""
     for before, token in pairwise(tokens):
         if token.token_type == TokenType.COMMA and before.token_type in (TokenType.COMMA, TokenType.L_PAREN):
-            where, word = place_of(text, before.start), shown(text, before)
+            where, word = find_place(text, before.start), quote_word(text, before)
             raise ParameterError.at(where, f"after {word!r} an item of the list is expected, not ','")
     opened: list[Token] = []
     for token in tokens:
@@ -193,11 +193,11 @@ def _check_brackets(text: str, tokens: Sequence[Token]) -> None:
         elif token.token_type == TokenType.R_PAREN:
             if not opened:
                 raise ParameterError.at(
-                    place_of(text, token.start), "this ) closes a bracket that is not open"
+                    find_place(text, token.start), "this ) closes a bracket that is not open"
                 )
             opened.pop()
     if opened:
-        raise ParameterError.at(place_of(text, opened[-1].start), "this ( is never closed")
+        raise ParameterError.at(find_place(text, opened[-1].start), "this ( is never closed")
 
 
 def check_spelling(text: str, tokens: Sequence[Token], place: int) -> None:
@@ -205,15 +205,15 @@ def check_spelling(text: str, tokens: Sequence[Token], place: int) -> None:
     for i in range(max(place - 2, 0), place + 1):
         before = tokens[i - 1].token_type if i else None
         if tokens[i].token_type == TokenType.VAR and before not in _NAME_FOLLOWS:
-            word = shown(text, tokens[i])
+            word = quote_word(text, tokens[i])
             meant = did_you_mean(word.upper(), _KEYWORDS)
             if meant:
                 raise ParameterError.at(
-                    place_of(text, tokens[i].start), f"the query cannot be read at {word!r}: {meant}"
+                    find_place(text, tokens[i].start), f"the query cannot be read at {word!r}: {meant}"
                 ) from None
 
 
-def shown(text: str, token: Token) -> str:
+def quote_word(text: str, token: Token) -> str:
     """The word as it was written, cut to a readable length."""
     word = " ".join(text[token.start : token.end + 1].split())
     return word if len(word) <= _LONGEST_QUOTE else word[: _LONGEST_QUOTE - 3] + "..."

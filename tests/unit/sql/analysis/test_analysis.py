@@ -125,7 +125,7 @@ def test_beta_must_be_positive(beta):
 
 
 def test_which_analyses_run_depends_on_the_tables_in_from_alone():
-    from sordino.sql.analysis import default_analyses
+    from sordino.sql.analysis import choose_analyses
 
     def question(*tables):
         places = tuple(
@@ -134,6 +134,6 @@ def test_which_analyses_run_depends_on_the_tables_in_from_alone():
         )
         return JoinQuestion(places, (), RowCount())
 
-    assert default_analyses(question("r", "s")) == ("patterns",)
-    assert default_analyses(question("r", "r")) == ("patterns", "residual", "elastic")
-    assert default_analyses(question("r", "s", "u")) == ("patterns", "residual", "elastic")
+    assert choose_analyses(question("r", "s")) == ("patterns",)
+    assert choose_analyses(question("r", "r")) == ("patterns", "residual", "elastic")
+    assert choose_analyses(question("r", "s", "u")) == ("patterns", "residual", "elastic")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from sqlglot import parse_one
 
-from sordino.sql.analysis.formula import FALSE, TRUE, Cell, formula
+from sordino.sql.analysis.formula import FALSE, TRUE, Cell, read_formula
 
 A, B, C = Cell("t", "a"), Cell("t", "b"), Cell("r", "c")
 
 
 def seen(text, known, through=None):
-    return formula(parse_one(text)).seen(frozenset(known), through or {})
+    return read_formula(parse_one(text)).seen(frozenset(known), through or {})
 
 
 @pytest.mark.parametrize(
