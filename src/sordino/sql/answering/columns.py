@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from sordino.engines import Column
 from sordino.sql.aggregates.measure import is_there, whole_number
-from sordino.sql.answering.exact import joined_query
+from sordino.sql.answering.exact import write_join
 from sordino.sql.expressions.value import Value, as_double, case
-from sordino.sql.question import Statement, equals
+from sordino.sql.question import Statement
 
 
 def place_value(
@@ -20,7 +20,7 @@ def place_value(
     """The place of the column's value among public ones, by the rule that groups go by; else ``otherwise`` or NULL."""
     return case(
         *[
-            (equals(_column(statement, column), value), whole_number(place))
+            (equate(_column(statement, column), value), whole_number(place))
             for place, value in enumerate(values)
         ],
         default=None if otherwise is None else whole_number(otherwise),
@@ -42,7 +42,7 @@ def read_number(statement: Statement, column: Column) -> exp.Expr:
 def select_rows(statement: Statement, columns: Sequence[exp.Expr], needed: exp.Expr) -> exp.Select:
     """SELECT of some columns of all rows for which the statement's conditions hold and ``needed`` is not NULL."""
     join = statement.join
-    return joined_query(columns, join.occurrences, (*join.conditions, is_there(needed)))
+    return write_join(columns, join.occurrences, (*join.conditions, is_there(needed)))
 
 
 def _column(statement: Statement, name: str) -> exp.Column:
