@@ -11,7 +11,7 @@ from sordino.engines import Column
 from sordino.sql.aggregates.measure import is_there, whole_number
 from sordino.sql.answering.exact import write_join
 from sordino.sql.expressions.value import Value, as_double, case
-from sordino.sql.question import Statement
+from sordino.sql.question import Statement, equate
 
 
 def place_value(
