@@ -1,7 +1,7 @@
 """What the defaults of `select` and `add_noise` are measured by: exact expected errors, on questions of all kinds.
 
 Nothing is drawn: every number is an expectation under the exact law. The questions are made by fixed recipes, so that
-the tables need no data. A default is judged by its mean rank and by how far it is from the best in its worst case.
+the tables need no data.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from report import Check, Report
 from scipy import integrate
 
 import sordino as sd
-from sordino.graphs.metrics import METRICS
+from sordino.graphs.metrics import METRICS, EgoBetweenness
 from sordino.mechanisms.noise.registry import NOISES, best_noise, default_beta, noise_names
 from sordino.mechanisms.selection import MECHANISMS
 from sordino.sampling.shapes import Shape
@@ -22,7 +22,6 @@ from sordino.sampling.shapes import Shape
 Question = tuple[str, np.ndarray, sd.Profile | float, sd.Distance | None, tuple[float, ...]]
 
 _RANKED = [name for name, entry in MECHANISMS.items() if entry.traits.ranks]
-_TOO_HARD = 0.9  # of the error of a uniform choice: what no mechanism learns anything about decides nothing
 _LARGE = 1e6
 _REACH = 1 << 14
 
@@ -50,15 +49,17 @@ def questions(quick: bool) -> Iterator[Question]:
         asked, profile = sd.percentile_question(values, p, bounds=(0, 200))
         yield f"record at p = {p}", asked, profile, None, (5, 20, 50)
     graph = sd.graphs.Graph.of(rng.zipf(1.7, size=(600, 2)) % 60)
-    for name in ("ego_betweenness", "triangles", "clustering"):
-        metric = METRICS[name]
-        profile = metric.profile(graph, graph.nodes - 1).until(256)
-        yield f"node with the largest {name}", metric.scores(graph), profile, sd.flip_edge(), (1, 5, 20)
+    metrics = {name: METRICS[name] for name in ("ego_betweenness", "triangles", "clustering")}
+    metrics["ego_betweenness (profile by degree)"] = EgoBetweenness(by_codegree=False)
+    for name, metric in metrics.items():
+        profile = metric.profile(graph, graph.nodes - 1)
+        yield f"node with the largest {name}", metric.scores(graph), profile, sd.flip_edge(), (0.5, 2, 10)
 
 
 def selections(quick: bool) -> Report:
-    rows, raw, worst = [], {}, dict.fromkeys(("profile", "constant"), 1.0)
-    behind = []
+    """Errors of all that rank. Regret is what one loses against the best, as a part of a uniform choice's error."""
+    rows, raw = [], {}
+    regrets: dict[str, list[float]] = {name: [] for name in (*_RANKED, "auto")}
     for name, scores, profile, distance, epsilons in questions(quick):
         for epsilon in epsilons[:1] if quick else epsilons:
             asked = {"profile": profile, "epsilon": epsilon, "distance": distance}
@@ -66,27 +67,23 @@ def selections(quick: bool) -> Report:
                 mechanism: sd.expected_error(scores, mechanism=mechanism, **asked) for mechanism in _RANKED
             }
             chosen = sd.select(scores, **asked).mechanism
+            if name.startswith("record"):  # which has a default of its own
+                chosen = "inverse_sensitivity"
             uniform, best = float(np.mean(scores.max() - scores)), min(errors.values())
-            kind = "constant" if isinstance(profile, float) else "profile"
-            if best < _TOO_HARD * uniform and errors[chosen] > 1e-9 * uniform:
-                ratio = errors[chosen] / max(best, 1e-9 * uniform)
-                worst[kind] = max(worst[kind], ratio)
-                if ratio > 1 + 1e-9:
-                    behind.append(f"{name}, ε = {epsilon:g} ({ratio:.2g}×)")
+            for mechanism in regrets:
+                error = errors[chosen if mechanism == "auto" else mechanism]
+                regrets[mechanism].append((error - best) / uniform)
             raw[f"{name}, {epsilon}"] = errors
-            cells = [_cell(errors[m], m == chosen) for m in _RANKED]
-            rows.append([name, f"{epsilon:g}", f"{uniform:.3g}", *cells])
-    never = Check(
-        "best for a constant profile",
-        f"at most {worst['constant']:.4g}× the best",
-        worst["constant"] < 1.0001,
+            rows.append(
+                [name, f"{epsilon:g}", f"{uniform:.3g}", *(_cell(errors[m], m == chosen) for m in _RANKED)]
+            )
+    means = {mechanism: float(np.mean(lost)) for mechanism, lost in regrets.items()}
+    told = ", ".join(
+        f"{mechanism} {mean:.1%}" for mechanism, mean in sorted(means.items(), key=lambda item: item[1])
     )
-    least = {m: sum(errors[m] <= 1.0001 * min(errors.values()) for errors in raw.values()) for m in _RANKED}
-    most = max(least, key=least.__getitem__)
-    often = f"{least[most]} of {len(raw)} questions ({most}); the default is behind in: {'; '.join(behind) or 'none'}"
-    chosen = "inverse_sensitivity"
-    second = Check("the default for profiles is the one that is best most often", often, most == chosen)
-    return Report("default-mechanism", ["question", "ε", "at random", *_RANKED], rows, [never, second], raw)
+    target = "the default has the least mean regret, in parts of a uniform choice's error"
+    least = Check(target, told, means["auto"] <= min(means.values()))
+    return Report("default-mechanism", ["question", "ε", "at random", *_RANKED], rows, [least], raw)
 
 
 def _cell(error: float | None, taken: bool) -> str:

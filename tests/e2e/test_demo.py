@@ -21,7 +21,7 @@ def test_demo_prints_answers_and_writes_a_report_that_needs_nothing_else(sordino
     assert len(sources) == 12
     assert set(sources) == {"data:image/png;base64,"}
     assert "FROM customers c JOIN orders o ON o.customer = c.id" in page
-    assert "compared with: Cauchy noise, elastic sensitivity" in page
+    assert "compared with: Student-t noise, elastic sensitivity" in page
     assert "global sensitivity</th>" not in page
 
 

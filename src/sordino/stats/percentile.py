@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sordino.core import ParameterError, PrivateDataError, Release, replace_row
 from sordino.core.parameters import as_written
 from sordino.core.parameters import bounds as checked_bounds
+from sordino.mechanisms.names import MechanismName
 from sordino.mechanisms.selection import MECHANISMS, select
+from sordino.mechanisms.selection.registry import AUTO, MOST_COMPARED, mechanism_names
 from sordino.mechanisms.selection.select import MechanismChoice
 from sordino.sensitivity import Profile
 from sordino.sensitivity.grid import power_below
@@ -40,9 +42,9 @@ def select_record_at_percentile(
     **Guarantee**: ε-DP for one record's value replaced; the number of records and their order are public. The profile
     is that of this distance, so another ``distance`` is refused, and so is ``monotone`` (a replaced record moves
     scores both ways).
-    ``mechanism`` and ``options`` (sampler, direction, noise, …) go to `sordino.select`. shifted_dampening reads the
-    profile of every distinct value at every distance, and refuses data for which that is too much (`PrivateDataError`;
-    never up to 46 340 records).
+    ``mechanism`` and ``options`` (sampler, direction, noise, …) go to `sordino.select`; ``auto`` is inverse_sensitivity
+    for up to 1024 records and local_dampening for more. shifted_dampening reads the profile of every distinct value at
+    every distance, and refuses data for which that is too much (`PrivateDataError`; never up to 46 340 records).
 
     >>> import sordino as sd
     >>> pay = [1800, 2400, 2500, 2600, 9000]
@@ -55,6 +57,8 @@ def select_record_at_percentile(
             "profile= is not accepted here: the exact profile is computed from the values and bounds"
         )
     scores, profile = percentile_question(values, p, bounds=bounds, clip=clip)
+    if mechanism == AUTO and options.get("noise") is None:
+        mechanism = _default_mechanism(len(scores))
     entry = MECHANISMS.get(mechanism)
     if entry is not None and entry.traits.reads == "sum" and profile.rows * len(scores) > _MOST_CELLS:
         raise PrivateDataError(
@@ -62,6 +66,15 @@ def select_record_at_percentile(
             "use local_dampening, or round the values to a public grid first"
         )
     return select(scores, profile=profile, epsilon=epsilon, mechanism=mechanism, **options)
+
+
+def _default_mechanism(records: int) -> MechanismName:
+    """What counts changes, where that is affordable, else what reads the first steps only.
+
+    The number of records is public, since records are replaced.
+    """
+    reads = "kept" if records <= MOST_COMPARED else "steps"
+    return cast(MechanismName, mechanism_names(lambda traits: traits.reads == reads)[0])
 
 
 def percentile_question(

@@ -26,7 +26,9 @@ def test_a_global_sensitivity_is_served_by_what_is_never_worse():
 
 
 def test_a_profile_of_this_database_is_served_by_counting_changes():
-    assert chosen(TABLE) == chosen(SHARED) == chosen(FUNCTION) == "inverse_sensitivity"
+    assert (
+        chosen(TABLE) == chosen(SHARED) == chosen(FUNCTION) == "inverse_sensitivity"
+    )  # of one row, the last two
     assert chosen(SHARED, scores=np.arange(5000.0)) == "inverse_sensitivity"
 
 
@@ -35,7 +37,19 @@ def test_many_candidates_and_several_winners_are_served_by_what_is_affordable():
     own = sd.Profile.from_table(np.ones((2000, 2)), bound=9)
     grown = sd.Profile.from_function(lambda t: np.ones((2000, len(t))), bound=9)
     assert chosen(own, scores=many) == chosen(TABLE, several=True) == "shifted_dampening"
-    assert chosen(grown, scores=many) == "local_dampening"
+    assert chosen(grown, scores=many) == "shifted_dampening"
+
+
+def test_a_function_that_goes_on_is_served_by_its_sum():
+    own = sd.Profile.from_function(lambda t: np.minimum(np.outer([1.0, 2, 3], 1 + t), 9), bound=9)
+    assert chosen(own) == "shifted_dampening"
+
+
+def test_a_record_is_chosen_by_counting_changes_where_there_are_not_many():
+    asked = {"bounds": (0, 10), "epsilon": 1}
+    assert sd.select_record_at_percentile(np.arange(9), 50, **asked).mechanism == "inverse_sensitivity"
+    many = np.arange(2000) % 10
+    assert sd.select_record_at_percentile(many, 50, **asked).mechanism == "local_dampening"
 
 
 def test_without_a_bound_only_local_dampening_serves():

@@ -17,7 +17,7 @@ from sordino.mechanisms.selection.traits import MechanismTraits
 
 AUTO = "auto"
 # Counting changes compares every candidate with every group of candidates, at most the square of this.
-_MOST_COMPARED = 1024
+MOST_COMPARED = 1024
 
 
 def load_mechanism(name: str) -> Mechanism:
@@ -49,28 +49,28 @@ def best_mechanism(question: SelectionQuestion, *, several: bool = False) -> str
     """The mechanism that measures best for a question of this kind (`docs/benchmarks`), by public parameters only.
 
     Permute-and-flip for a constant profile: it is never worse than the exponential mechanism. For the profile of this
-    database, inverse sensitivity where counting changes is affordable: few candidates, or one row for all of them.
-    Otherwise, and to draw ``several`` without replacement, shifted dampening, which sums the profile, or local
-    dampening where that is a function without an end. Without a finite bound, local dampening too. Options that only
-    some mechanisms take choose among those.
+    database given as a table, inverse sensitivity, where counting changes is affordable: few candidates, or one row
+    for all of them. Otherwise shifted dampening, which sums the profile: for many candidates, for ``several`` winners,
+    and for a profile given as a function, which goes on for as many steps as the data have, so that its sum tells
+    candidates apart by itself. Without a finite bound, local dampening. Options that only some mechanisms take choose
+    among those.
 
     Sound because it reads nothing that depends on the data: which kind of profile was given (a constant, a table, a
     function; one row or one per candidate), whether it has a bound, how many candidates there are, and the options. So
     neighbours are answered by the same mechanism.
     """
     profile = question.profile
-    shared = profile.group_of is None
+    shared, tabulated = profile.group_of is None, profile.length is not None
     if question.changes is not None:
         fitting = mechanism_names(lambda traits: traits.counts_changes)
     elif profile.is_constant:
         fitting = mechanism_names(lambda traits: not traits.follows_profile)
     elif math.isinf(profile.bound):
         fitting = mechanism_names(lambda traits: traits.unbounded)
-    elif shared or (len(question.scores) <= _MOST_COMPARED and not several):
+    elif shared or (tabulated and len(question.scores) <= MOST_COMPARED and not several):
         fitting = mechanism_names(lambda traits: traits.reads == "kept")
     else:
-        affordable = "steps" if profile.length is None else "sum"
-        fitting = mechanism_names(lambda traits: traits.reads == affordable)
+        fitting = mechanism_names(lambda traits: traits.reads == "sum")
     for name in (*fitting, *MECHANISMS):
         traits = MECHANISMS[name].traits
         if traits.takes("sampler", question.sampler) and traits.takes("noise", question.noise):
