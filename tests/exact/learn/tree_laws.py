@@ -119,13 +119,18 @@ class FullyReplayed(Replayed):
         return np.array([self.choose(law) for law in laws])
 
 
-def runs(model, database, *, cells=None, sizes=None, grower=grow, choices=Replayed):
-    """(released tree, choices) for every script; the model's own plan, its own splitter and leaves."""
+def runs(
+    model, database, *, cells=None, sizes=None, grower=grow, choices=Replayed, counted=lambda rows: rows
+):
+    """(released tree, choices) for every script; the model's own plan, its own splitter and leaves.
+
+    ``counted``: what stands between the rows and the tree.
+    """
     plan, drawn = model._prepared()
     codes, labels = database
     script = []
     while True:
-        source = MemoryRows(codes, labels, plan.schema.sizes, len(plan.classes))
+        source = counted(MemoryRows(codes, labels, plan.schema.sizes, len(plan.classes)))
         asked = choices(drawn, cells, sizes, script)
         yield grower(source, plan, asked), asked
         while script and script[-1] + 1 == asked.branches[len(script) - 1]:
