@@ -39,8 +39,8 @@ WORKLOADS = {
         """,
     "batch": """
         import sordino as sd
-        from sordino.ledger import batch_guarantee
-        batch_guarantee([sd.Guarantee(sd.Loss(epsilon=0.1), sd.add_remove_row(), "any")] * 9, 1e-6)
+        from sordino.ledger import compose_batch
+        compose_batch([sd.Guarantee(sd.Loss(epsilon=0.1), sd.add_remove_row(), "any")] * 9, 1e-6)
         """,
     "demo": "from sordino.cli.app import run; run(['demo', '--output', '/dev/null'])",
 }

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from sordino.core import PrivateDataError
-from sordino.engines import connect, double_literal
+from sordino.engines import connect, write_double
 from sordino.learn import DecisionTreeClassifier, relation
 
 from .grove_suite import check_groves
@@ -93,7 +93,7 @@ def test_a_tree_asks_one_query_per_level(monkeypatch):
 
 def test_the_suite_notices_an_engine_that_counts_otherwise(monkeypatch):
     """The control: edges one step higher, so that a value at an edge belongs to the bin below, must fail."""
-    monkeypatch.setattr(relation, "double_literal", lambda value: double_literal(math.nextafter(value, 9)))
+    monkeypatch.setattr(relation, "write_double", lambda value: write_double(math.nextafter(value, 9)))
     with pytest.raises((AssertionError, PrivateDataError)):
         check_trees(connect)
 

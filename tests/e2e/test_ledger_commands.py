@@ -7,7 +7,7 @@ import json
 import pytest
 
 import sordino as sd
-from sordino.ledger import Ledger, Limit, question_key
+from sordino.ledger import Ledger, Limit, write_question_key
 
 ANN = ("ledger", "grant", "shop.ledger", "--dataset", "shop", "--analyst", "ann")
 
@@ -94,7 +94,7 @@ def test_history_shows_sql_in_one_short_line_and_everything_as_json(sordino, spe
     sql = "SELECT COUNT(*)\n  FROM   t WHERE " + " OR ".join(f"a = {number}" for number in range(50))
     with Ledger.open("shop.ledger") as ledger:
         guarantee = sd.Guarantee(sd.Loss(epsilon=0.1, delta=1e-7), sd.add_remove_row(), "Laplace mechanism")
-        question = question_key(sql, noise="laplace")
+        question = write_question_key(sql, noise="laplace")
         ledger.spend("shop", "ann", guarantee, question, lambda: {"value": 3}, parameters={"question": sql})
         ledger.declare("shop", {"eve": Limit.of(epsilon=1)}, distance=sd.add_remove_row())
         ledger.declare("shop", {}, distance=sd.add_remove_row())

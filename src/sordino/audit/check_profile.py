@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.audit.universe import NeighbouringPairs, Neighbours, neighbouring_pairs
+from sordino.audit.universe import NeighbouringPairs, Neighbours, pair_neighbours
 from sordino.core import parameters
 from sordino.core.errors import ProofError
 
@@ -146,7 +146,7 @@ def check_profile(
     """
     horizon = parameters.whole("horizon", horizon, least=0)
     tolerance = parameters.non_negative("tolerance", tolerance)
-    pairs = neighbouring_pairs(universe, neighbours, partial=partial)
+    pairs = pair_neighbours(universe, neighbours, partial=partial)
     scores = _scores(pairs, utility)
     profiles = np.stack([_table(profile_of(x), scores.shape[1], horizon, x) for x in pairs.databases])
     worst = _Worst(pairs)
@@ -193,7 +193,7 @@ def check_smooth(
     """
     beta = parameters.non_negative("beta", beta)
     tolerance = parameters.non_negative("tolerance", tolerance)
-    pairs = neighbouring_pairs(universe, neighbours, partial=partial)
+    pairs = pair_neighbours(universe, neighbours, partial=partial)
     values = _scores(pairs, value)
     bounds = np.array([[_number(bound_of(x), beta, x)] for x in pairs.databases])
     worst = _Worst(pairs)

@@ -20,7 +20,7 @@ class DecidingEvent:
     right: float
 
 
-def worst_outcomes(left: Floats, right: Floats, delta: float) -> NDArray[np.intp]:
+def find_worst_outcomes(left: Floats, right: Floats, delta: float) -> NDArray[np.intp]:
     """The deciding event; for a pure loss, the likeliest of the outcomes that have it."""
     _, cut = smallest_epsilon(left[None], right[None], delta)
     ratios = log_ratios(left, right)

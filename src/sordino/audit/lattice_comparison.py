@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.audit.deciding_event import DecidingEvent, mass, worst_outcomes
+from sordino.audit.deciding_event import DecidingEvent, find_worst_outcomes, mass
 from sordino.audit.divergence import Floats, hockey_stick, smallest_epsilon
 from sordino.audit.lattice_law import LatticeLaw
-from sordino.audit.lattice_tails import Probes, check_stated, contradiction, is_found, probe
+from sordino.audit.lattice_tails import Probes, check_stated, find_contradiction, is_found, probe
 from sordino.audit.outcome import outcome_key
 from sordino.audit.universe import NeighbouringPairs, Progress
 from sordino.core.errors import ProofError
@@ -194,7 +194,7 @@ class LatticeComparison:
         errors = float(self._errors[i] + self._errors[j])
         margin = int(min(self._margins[i], self._margins[j]))
         for low, high in ((first - margin, first - 1), (last + 1, last + margin)):
-            at = contradiction(
+            at = find_contradiction(
                 self._part(i, low, high), self._part(j, low, high), loss, self.tolerance, errors
             )
             if at is not None:
@@ -203,7 +203,7 @@ class LatticeComparison:
             places = self._probes.places
             outside = np.flatnonzero((places < first) | (places > last))
             left, right = self._probes.logs[i][outside], self._probes.logs[j][outside]
-            at = contradiction(left, right, loss, self.tolerance, errors)
+            at = find_contradiction(left, right, loss, self.tolerance, errors)
             if at is not None:
                 return int(places[outside[at]])
         return None
@@ -250,7 +250,7 @@ class LatticeComparison:
         step = self.laws[0].step
         if self._needed(pair, delta)[1]:
             return self._tail_event(pair)
-        chosen = worst_outcomes(left, right, delta)
+        chosen = find_worst_outcomes(left, right, delta)
         p, q = mass(left[chosen]), mass(right[chosen])
         if not delta:
             return DecidingEvent((first + int(chosen[0])) * step, p, q)

@@ -113,7 +113,9 @@ def _between(near: float, mass_near: float, far: float, mass_far: float) -> floa
     return (far * mass_far - near * mass_near) / power
 
 
-def contradiction(left: Floats, right: Floats, stated: float, tolerance: float, error: float) -> int | None:
+def find_contradiction(
+    left: Floats, right: Floats, stated: float, tolerance: float, error: float
+) -> int | None:
     """The likeliest place where two laws differ by more than is stated, or None.
 
     ``error`` is what the two logarithms may be off together, relative to 1 + their size.

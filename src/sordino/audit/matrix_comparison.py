@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.audit.deciding_event import DecidingEvent, mass, worst_outcomes
+from sordino.audit.deciding_event import DecidingEvent, find_worst_outcomes, mass
 from sordino.audit.divergence import Floats, hockey_stick, smallest_epsilon
 from sordino.audit.log_law import LogLaw
 from sordino.audit.outcome import outcome_key
@@ -69,7 +69,7 @@ class MatrixComparison:
         """See `LawComparison`."""
         left = self.most[self.pairs.left[pair]]
         right = self.least[self.pairs.right[pair]]
-        chosen = worst_outcomes(left, right, delta)
+        chosen = find_worst_outcomes(left, right, delta)
         named = tuple(self.outcomes[k] for k in chosen)
         return DecidingEvent(named if delta else named[0], mass(left[chosen]), mass(right[chosen]))
 

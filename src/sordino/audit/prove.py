@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sordino.audit.comparison import LawComparison, compare_laws
-from sordino.audit.universe import Neighbours, Progress, neighbouring_pairs
+from sordino.audit.universe import Neighbours, Progress, pair_neighbours
 from sordino.core import parameters
 from sordino.display.progress import show_progress
 
@@ -170,7 +170,7 @@ def prove(
     epsilon = parameters.non_negative("epsilon", epsilon)
     delta = parameters.probability("delta", delta, zero=True)
     tolerance = parameters.non_negative("tolerance", tolerance)
-    pairs = neighbouring_pairs(universe, neighbours, partial=partial)
+    pairs = pair_neighbours(universe, neighbours, partial=partial)
     count, total = len(pairs.databases), len(pairs.databases) + len(pairs)
     laws = []
     with nullcontext(progress) if progress is not None else show_progress("proof") as step:

@@ -28,7 +28,7 @@ class NeighbouringPairs:
         return len(self.left)
 
 
-def neighbouring_pairs(
+def pair_neighbours(
     universe: Iterable[Any], neighbours: Neighbours, *, partial: bool = False
 ) -> NeighbouringPairs:
     """Enumerate the pairs, refusing whatever would make a proof over them empty or one-sided.

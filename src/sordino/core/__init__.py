@@ -1,6 +1,6 @@
 """The nouns of every guarantee; standard library only."""
 
-from sordino.core.distance import Distance, add_remove_row, checked_distance, flip_edge, replace_row
+from sordino.core.distance import Distance, add_remove_row, check_distance, flip_edge, replace_row
 from sordino.core.errors import (
     BudgetError,
     CalibrationError,
@@ -39,7 +39,7 @@ __all__ = [
     "SuspendedError",
     "UnsupportedError",
     "add_remove_row",
-    "checked_distance",
+    "check_distance",
     "flip_edge",
     "replace_row",
 ]

@@ -52,7 +52,7 @@ class Distance:
         return self.unit == "user"
 
 
-def checked_distance(value: Any) -> Distance:
+def check_distance(value: Any) -> Distance:
     """A Distance, or an error that shows how to make one."""
     if not isinstance(value, Distance):
         raise ParameterError(f"distance must be a Distance such as sd.replace_row(), got {value!r}")

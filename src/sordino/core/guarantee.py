@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sordino.core.distance import Distance, checked_distance
+from sordino.core.distance import Distance, check_distance
 from sordino.core.errors import ParameterError
 from sordino.core.loss import Loss
 
@@ -25,7 +25,7 @@ class Guarantee:
     theorem: str
 
     def __post_init__(self) -> None:
-        checked_distance(self.distance)
+        check_distance(self.distance)
         if not isinstance(self.loss, Loss):
             raise ParameterError(f"loss must be a Loss such as Loss(epsilon=1.0), got {self.loss!r}")
 

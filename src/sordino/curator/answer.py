@@ -9,7 +9,7 @@ from sordino.core.parameters import as_written, flag
 from sordino.curator.dataset import DataSet
 from sordino.curator.quote import Question, Quote
 from sordino.engines import Engine
-from sordino.ledger import question_key
+from sordino.ledger import write_question_key
 
 AnyQuote = TypeVar("AnyQuote", bound=Quote)
 _FAILED = (
@@ -31,7 +31,7 @@ def answer_question(
     data.accounts.admit(analyst)
     flag("reuse", reuse)
     quote = quote_question(data, question)
-    key = question_key(quote.identity, policy=data.digest, **quote.parameters)
+    key = write_question_key(quote.identity, policy=data.digest, **quote.parameters)
     if reuse and (known := data.accounts.stored(analyst, key)) is not None:
         return _handed_out(known.content, quote.guarantee)
     data.check_reachable()

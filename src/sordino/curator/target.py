@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sordino.engines import Engine, connect
-from sordino.engines.files import DATABASE_SUFFIXES, table_files
+from sordino.engines.files import DATABASE_SUFFIXES, list_table_files
 from sordino.sql.policy import Policy, match_name
 
 
@@ -30,7 +30,7 @@ def csv_types(target: Any, policy: Policy) -> dict[str, dict[str, str]] | None:
         return None
     declared = policy.types()
     types = {}
-    for file in table_files(path):
+    for file in list_table_files(path):
         name = match_name(file.name, declared)
         if name is not None and not file.is_parquet:
             types[file.name] = declared[name]

@@ -2,7 +2,7 @@
 
 from sordino.engines.connect import connect
 from sordino.engines.engine import Column, ColumnType, Engine, FileEngine, Snapshot, Table
-from sordino.engines.query import double_literal
+from sordino.engines.query import write_double
 
 __all__ = [
     "Column",
@@ -12,5 +12,5 @@ __all__ = [
     "Snapshot",
     "Table",
     "connect",
-    "double_literal",
+    "write_double",
 ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sordino.engines.engine import Table
-from sordino.engines.query import check_query, find_name, table_name, tables_read
+from sordino.engines.query import check_query, find_name, find_tables_read, name_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Found:
     readings: dict[str, Reading]
 
 
-def place(*names: str) -> exp.Table:
+def refer_to_place(*names: str) -> exp.Table:
     """A table by its full name, each part in quotes: database, schema, table."""
     *above, table = (exp.to_identifier(name, quoted=True) for name in names)
     db, catalog = (above[-1] if above else None), (above[0] if len(above) > 1 else None)
@@ -46,10 +46,10 @@ def read_through(query: exp.Expr, readings: Mapping[str, Reading]) -> exp.Expr:
     """The query over the readings of its tables; refuses what an engine is not asked (see `check_query`)."""
     check_query(query, readings)
     changed = query.copy()
-    for node in tables_read(changed):
+    for node in find_tables_read(changed):
         if not isinstance(node.this, exp.Identifier):
             continue  # UNNEST and its like
-        reading = readings[find_name(table_name(node), readings)]
+        reading = readings[find_name(name_table(node), readings)]
         alias = node.args.get("alias") or exp.TableAlias(
             this=exp.to_identifier(node.name, quoted=node.this.quoted)
         )
@@ -65,13 +65,13 @@ def read_through(query: exp.Expr, readings: Mapping[str, Reading]) -> exp.Expr:
     return changed
 
 
-def renamed(expression: exp.Expr, name: str) -> exp.Expr:
+def rename_column(expression: exp.Expr, name: str) -> exp.Expr:
     """An expression under the name of the column that it stands for."""
     return exp.Alias(this=expression, alias=exp.to_identifier(name, quoted=True))
 
 
-def projected(columns: Iterable[tuple[str, exp.Expr | None]]) -> tuple[exp.Expr, ...]:
+def list_projection(columns: Iterable[tuple[str, exp.Expr | None]]) -> tuple[exp.Expr, ...]:
     """The list of a SELECT: each column as it is, or what it is read as."""
     return tuple(
-        exp.column(name, quoted=True) if form is None else renamed(form, name) for name, form in columns
+        exp.column(name, quoted=True) if form is None else rename_column(form, name) for name, form in columns
     )

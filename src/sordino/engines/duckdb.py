@@ -19,10 +19,10 @@ from sqlglot import exp
 from sordino.core import EngineError, ParameterError
 from sordino.engines import files as tables_of
 from sordino.engines.canonical import Found, Reading, read_through
-from sordino.engines.duckdb_catalogue import found_tables, plain_readings, shapes, signatures
+from sordino.engines.duckdb_catalogue import find_plain_readings, find_tables, read_shapes, read_signatures
 from sordino.engines.engine import Table
 from sordino.engines.query import write
-from sordino.engines.result import normalised
+from sordino.engines.result import normalise
 from sordino.engines.settings import check_settings, holds
 
 # What changes the meaning of a statement or of an answer; a version that does not know one is not asked for it.
@@ -83,7 +83,7 @@ class DuckDBEngine:
         self._connection = connection
         self._owned = owned
         self._paths = paths
-        self._headers = tables_of.headers(paths)
+        self._headers = tables_of.read_headers(paths)
         self._spill = spill
         self._known: Found | None = None
         self._database = ""
@@ -101,8 +101,8 @@ class DuckDBEngine:
     @contextmanager
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
         """One transaction, begun now."""
-        before = tables_of.fingerprint(self._paths)
-        if tables_of.headers(self._paths) != self._headers:
+        before = tables_of.take_fingerprint(self._paths)
+        if tables_of.read_headers(self._paths) != self._headers:
             raise EngineError("a file has another header than when it was connected: connect again")
         cursor = self._cursor()
         try:
@@ -122,7 +122,7 @@ class DuckDBEngine:
         try:
             # Nobody can write to what is ours.
             if self._known is None or not self._owned:
-                self._known = found_tables(cursor, self._database, own_views=bool(self._paths))
+                self._known = find_tables(cursor, self._database, own_views=bool(self._paths))
             return self._known
         except duckdb.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
@@ -136,18 +136,18 @@ class DuckDBEngine:
         if self._owned:
             return self._found().readings
         # A DuckDB transaction begins at its first statement; this is one.
-        plain = plain_readings(self._database, shapes(cursor, self._database))
-        return found_tables(cursor, self._database, own_views=False).readings if plain is None else plain
+        plain = find_plain_readings(self._database, read_shapes(cursor, self._database))
+        return find_tables(cursor, self._database, own_views=False).readings if plain is None else plain
 
     def lines_and_rows(self, table: str) -> tuple[int, int] | None:
         """Of a table that is a CSV file."""
-        file = next((path for path in self._paths if tables_of.table_name(path) == table), None)
+        file = next((path for path in self._paths if tables_of.name_file_table(path) == table), None)
         if file is None or file.suffix.lower() == ".parquet":
             return None
         cursor = self._cursor()
         try:
             whole = f"{_quoted(self._database)}.main.{_quoted(table)}"
-            queries = (tables_of.lines(file), f"SELECT COUNT(*) FROM {whole}")
+            queries = (tables_of.write_line_count(file), f"SELECT COUNT(*) FROM {whole}")
             lines, rows = (int(cursor.execute(query).fetchall()[0][0]) for query in queries)
         except duckdb.Error as error:
             raise _failure(f"the lines of {file.name} cannot be counted", error) from None
@@ -237,7 +237,7 @@ class DuckDBEngine:
         """
         cursor = self._cursor()
         try:
-            added = signatures(cursor) - _built_in()
+            added = read_signatures(cursor) - _built_in()
         except duckdb.Error as error:
             raise _failure("the functions cannot be read", error) from None
         finally:
@@ -275,7 +275,7 @@ class DuckDBSnapshot:
             _check_unchanged(self._paths, self._before)
             raise _failure("DuckDB cannot answer the query", error) from None
         _check_unchanged(self._paths, self._before)
-        return normalised(answer)
+        return normalise(answer)
 
 
 def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
@@ -291,9 +291,9 @@ def open_tables(
     target: Path, *, types: tables_of.Types | None, memory_limit: str | None, threads: int | None
 ) -> DuckDBEngine:
     """CSV and Parquet files as views in an in-memory database."""
-    found = tables_of.table_files(target)
-    declared = tables_of.checked_types(types, found)
-    views = {file.name: tables_of.view(file, declared.get(file.name, {})) for file in found}
+    found = tables_of.list_table_files(target)
+    declared = tables_of.check_types(types, found)
+    views = {file.name: tables_of.write_view(file, declared.get(file.name, {})) for file in found}
     paths = tuple(file.path for file in found)
     return _locked(":memory:", memory_limit=memory_limit, threads=threads, views=views, paths=paths)
 
@@ -374,7 +374,7 @@ def _cannot_open(database: str, error: duckdb.Error) -> EngineError:
 def _built_in() -> frozenset[tuple[str, str]]:
     """The scalar functions of an instance that nobody has touched."""
     with duckdb.connect(":memory:") as untouched:
-        return frozenset(signatures(untouched))
+        return frozenset(read_signatures(untouched))
 
 
 # Types that arguments of our statements have. A function of an extension's own types cannot be taken for another.
@@ -407,7 +407,7 @@ def _as_arrow(name: str, frame: Any) -> pa.Table:
 
 
 def _check_unchanged(paths: tuple[Path, ...], before: tuple[tuple[int, int, int], ...]) -> None:
-    for path, now, then in zip(paths, tables_of.fingerprint(paths), before, strict=True):
+    for path, now, then in zip(paths, tables_of.take_fingerprint(paths), before, strict=True):
         if now != then:
             raise EngineError(f"{path.name} changed during the snapshot: ask again when nobody writes to it")
 

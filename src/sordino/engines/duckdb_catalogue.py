@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
-from sordino.engines.canonical import Found, Reading, place, projected
+from sordino.engines.canonical import Found, Reading, list_projection, refer_to_place
 from sordino.engines.engine import Column, ColumnType, Table
 
 _TYPES: dict[str, ColumnType] = {
@@ -61,7 +61,7 @@ _SIGNATURES = """
 Shapes = dict[tuple[str, str], tuple[bool, str]]
 
 
-def shapes(cursor: duckdb.DuckDBPyConnection, database: str) -> Shapes:
+def read_shapes(cursor: duckdb.DuckDBPyConnection, database: str) -> Shapes:
     """(schema, table) → whether it is a view, and its definition; names with a dot are left out."""
     rows = cursor.execute(_TABLES, {"database": database}).fetchall()
     return {
@@ -71,16 +71,16 @@ def shapes(cursor: duckdb.DuckDBPyConnection, database: str) -> Shapes:
     }
 
 
-def plain_readings(database: str, known: Shapes) -> dict[str, Reading] | None:
+def find_plain_readings(database: str, known: Shapes) -> dict[str, Reading] | None:
     """The readings where no table needs a closer look; None where one does."""
     if any(view or _SPECIAL.search(sql) for view, sql in known.values()):
         return None
-    return {_name(schema, table): Reading(place(database, schema, table)) for schema, table in known}
+    return {_name(schema, table): Reading(refer_to_place(database, schema, table)) for schema, table in known}
 
 
-def found_tables(cursor: duckdb.DuckDBPyConnection, database: str, *, own_views: bool) -> Found:
+def find_tables(cursor: duckdb.DuckDBPyConnection, database: str, *, own_views: bool) -> Found:
     """The tables and how they are read; ``own_views``: the views are ours, each with the rows of one file."""
-    known, asked = shapes(cursor, database), {"database": database}
+    known, asked = read_shapes(cursor, database), {"database": database}
     grouped: dict[tuple[str, str], list[tuple[Any, ...]]] = {place: [] for place in known}
     for schema, table, *rest in cursor.execute(_COLUMNS, asked).fetchall():
         if (schema, table) in known:
@@ -104,12 +104,12 @@ def found_tables(cursor: duckdb.DuckDBPyConnection, database: str, *, own_views:
         ]
         tables[name] = Table(name, tuple(columns), alien, tuple((column, _GENERATED) for column in out))
         changed = out or any(form is not None for _, form in forms)
-        where = place(database, schema, table)
-        readings[name] = Reading(where, projected(forms) if changed else None)
+        where = refer_to_place(database, schema, table)
+        readings[name] = Reading(where, list_projection(forms) if changed else None)
     return Found(tables, readings)
 
 
-def signatures(cursor: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
+def read_signatures(cursor: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
     """The built-in scalar functions with the types that they take."""
     return {(name, str(types)) for name, types in cursor.execute(_SIGNATURES).fetchall()}
 

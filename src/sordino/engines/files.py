@@ -43,7 +43,7 @@ class TableFile:
         return self.path.suffix.lower() == ".parquet"
 
 
-def table_files(target: Path) -> list[TableFile]:
+def list_table_files(target: Path) -> list[TableFile]:
     """The one file, or the CSV and Parquet files directly in a folder; later files of the folder are not seen."""
     if not target.exists():
         raise ParameterError(
@@ -63,7 +63,7 @@ def table_files(target: Path) -> list[TableFile]:
         raise ParameterError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
     files: dict[str, TableFile] = {}
     for path in paths:
-        name = table_name(path)
+        name = name_file_table(path)
         key = name.casefold()
         if key in files:
             raise EngineError(
@@ -73,12 +73,12 @@ def table_files(target: Path) -> list[TableFile]:
     return list(files.values())
 
 
-def table_name(path: Path) -> str:
+def name_file_table(path: Path) -> str:
     """What a file's table is called."""
     return path.stem.replace(".", "_")
 
 
-def lines(path: Path) -> str:
+def write_line_count(path: Path) -> str:
     """The SELECT that counts the lines below the header that are not empty, whatever is in them."""
     return (
         f"SELECT COUNT(*) FROM read_csv({_text(str(path))}, header=false, skip=1, auto_detect=false, "
@@ -87,7 +87,7 @@ def lines(path: Path) -> str:
     )
 
 
-def fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
+def take_fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
     """Identity, size and time of each file: equal before and after means that nobody wrote in between.
 
     A writer that restores all three is not noticed; nor is one within the clock tick of the file system.
@@ -102,7 +102,7 @@ def fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
     return tuple(marks)
 
 
-def headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
+def read_headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
     """The first line of each CSV file: what its columns are called. Nothing of the others."""
     lines = []
     for path in paths:
@@ -116,7 +116,7 @@ def headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
     return tuple(lines)
 
 
-def checked_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
+def check_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
     """The declared types by table, each table a CSV file that was given."""
     readable = [file.name for file in files if not file.is_parquet]
     for table in types or {}:
@@ -129,7 +129,7 @@ def checked_types(types: Types | None, files: list[TableFile]) -> dict[str, dict
     return {table: dict(columns) for table, columns in (types or {}).items()}
 
 
-def view(file: TableFile, types: Mapping[str, str]) -> str:
+def write_view(file: TableFile, types: Mapping[str, str]) -> str:
     """The SELECT behind the table's view.
 
     The minimum and maximum in a Parquet file leave NaN out. Unless told, DuckDB takes them to cover all rows, and a

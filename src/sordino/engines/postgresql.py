@@ -14,10 +14,10 @@ from sqlglot import exp
 from sordino.core import EngineError, MissingExtraError, ParameterError, Secret, UnsupportedError
 from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.engine import Table
-from sordino.engines.postgresql_catalogue import CATALOGUE, byte_order, found_tables
+from sordino.engines.postgresql_catalogue import CATALOGUE, find_tables, order_by_bytes
 from sordino.engines.query import write
 from sordino.engines.resources import Resources
-from sordino.engines.result import normalised
+from sordino.engines.result import normalise
 from sordino.engines.settings import check_settings
 
 # What changes the meaning of a statement or of an answer. Plans, memory and time limits are the server's business.
@@ -164,7 +164,7 @@ class PostgreSQLEngine:
 
     def _found(self, connection: Any, schemas: list[str]) -> Found:
         try:
-            return found_tables(connection.execute(CATALOGUE, [schemas]).fetchall())
+            return find_tables(connection.execute(CATALOGUE, [schemas]).fetchall())
         except self._psycopg.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
 
@@ -194,7 +194,7 @@ class PostgreSQLSnapshot:
         except (self._psycopg.Error, UnicodeError) as error:
             raise _failure("PostgreSQL cannot answer the query", error) from None
         arrays = [_column(name, kind, [row[i] for row in rows]) for i, (name, kind) in enumerate(kinds)]
-        return normalised(pa.Table.from_arrays(arrays, names=[name for name, _ in kinds]))
+        return normalise(pa.Table.from_arrays(arrays, names=[name for name, _ in kinds]))
 
 
 def open_url(url: str, resources: Resources) -> PostgreSQLEngine:
@@ -218,11 +218,11 @@ def _written(query: exp.Expr) -> str:
         if isinstance(node, exp.Literal) and node.is_string:
             cast = node.parent if isinstance(node.parent, exp.Cast) and node.arg_key == "this" else None
             form = exp.var(_escaped(node.this)) if "\\" in node.this else node.copy()
-            node.replace(form if cast is not None else byte_order(form))
+            node.replace(form if cast is not None else order_by_bytes(form))
         elif (
             isinstance(node, exp.Cast) and node.to.this in _TEXTS and not isinstance(node.parent, exp.Collate)
         ):
-            around = byte_order(exp.null())
+            around = order_by_bytes(exp.null())
             node.replace(around)
             around.set("this", node)
         elif isinstance(node, exp.Identifier) and len(node.name.encode()) > _LONGEST_NAME:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.engines.canonical import Found, Reading, place, projected
+from sordino.engines.canonical import Found, Reading, list_projection, refer_to_place
 from sordino.engines.engine import Column, ColumnType, Table
 
 # Built-in types alone: a type of the same name in another schema is another type.
@@ -84,7 +84,7 @@ CATALOGUE = """
 """
 
 
-def found_tables(rows: list[tuple[Any, ...]]) -> Found:
+def find_tables(rows: list[tuple[Any, ...]]) -> Found:
     """From the rows of `CATALOGUE`; a name with a dot in it is left out."""
     grouped: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for schema, table, *rest in rows:
@@ -105,11 +105,11 @@ def found_tables(rows: list[tuple[Any, ...]]) -> Found:
         left_out = tuple((part[1], _GENERATED) for part in parts if part[-1])
         tables[name] = Table(name, columns, bool(parts[0][4]), left_out)
         changed = left_out or any(form is not None for _, form in forms)
-        readings[name] = Reading(place(schema, table), projected(forms) if changed else None)
+        readings[name] = Reading(refer_to_place(schema, table), list_projection(forms) if changed else None)
     return Found(tables, readings)
 
 
-def byte_order(expression: exp.Expr) -> exp.Expr:
+def order_by_bytes(expression: exp.Expr) -> exp.Expr:
     """A text under the collation that compares bytes."""
     return exp.Collate(this=expression, expression=exp.to_identifier("C", quoted=True))
 
@@ -134,5 +134,5 @@ def _canonical(column: Column, kind: str | None, plain: bool) -> exp.Expr | None
         return None
     if kind == "enum":
         label = exp.Anonymous(this="CONCAT", expressions=[form])
-        return byte_order(exp.case().when(form.is_(exp.null()), exp.null()).else_(label))
-    return byte_order(exp.cast(form, exp.DataType.Type.TEXT))
+        return order_by_bytes(exp.case().when(form.is_(exp.null()), exp.null()).else_(label))
+    return order_by_bytes(exp.cast(form, exp.DataType.Type.TEXT))

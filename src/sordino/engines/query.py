@@ -73,7 +73,7 @@ def write(query: exp.Expr, dialect: str) -> str:
     return text
 
 
-def double_literal(value: float) -> exp.Expr:
+def write_double(value: float) -> exp.Expr:
     """A number that every engine reads as exactly this double.
 
     A bare ``0.1`` is a decimal to some engines, and what a decimal becomes beside a DOUBLE column is theirs to choose;
@@ -85,7 +85,7 @@ def double_literal(value: float) -> exp.Expr:
     return exp.cast(exp.Literal.string(text), exp.DataType.Type.DOUBLE)
 
 
-def tables_read(query: exp.Expr) -> list[exp.Table]:
+def find_tables_read(query: exp.Expr) -> list[exp.Table]:
     """The nodes of a query that name tables of the database; names of WITH clauses, where in scope, are left out."""
     return [
         node
@@ -94,7 +94,7 @@ def tables_read(query: exp.Expr) -> list[exp.Table]:
     ]
 
 
-def table_name(table: exp.Table) -> str:
+def name_table(table: exp.Table) -> str:
     """The name as the catalogue writes it: bare, or ``schema.table``."""
     return f"{table.db}.{table.name}" if table.db else table.name
 
@@ -148,7 +148,7 @@ def _check_table(table: exp.Table, known: list[str]) -> None:
     for part, value in table.args.items():
         if value and part not in _OF_A_TABLE:
             raise UnsupportedError(f"{table.sql()} in FROM is refused: a table is read whole, without {part}")
-    find_name(table_name(table), known)
+    find_name(name_table(table), known)
 
 
 def _check_text(node: exp.Expr) -> None:

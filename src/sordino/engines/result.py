@@ -7,7 +7,7 @@ import pyarrow as pa
 from sordino.core import EngineError
 
 
-def normalised(table: pa.Table) -> pa.Table:
+def normalise(table: pa.Table) -> pa.Table:
     """Integers (also decimals without a fraction) as int64, floats as double, text as string; the rest as it came.
 
     Numerics: every conversion is checked; an integer beyond 64 bits raises and is never rounded.

@@ -16,13 +16,20 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sordino.core import EngineError, MissingExtraError, UnsupportedError
-from sordino.engines.canonical import Reading, place, read_through
+from sordino.engines.canonical import Reading, read_through, refer_to_place
 from sordino.engines.engine import Table
 from sordino.engines.query import write
 from sordino.engines.resources import Resources
-from sordino.engines.result import normalised
-from sordino.engines.spark_session import check_reading, pinned_session
-from sordino.engines.spark_tables import canonical, check_days, is_plain, is_readable, quoted, table_of
+from sordino.engines.result import normalise
+from sordino.engines.spark_session import check_reading, open_pinned_session
+from sordino.engines.spark_tables import (
+    check_days,
+    describe_table,
+    is_plain,
+    is_readable,
+    quote_name,
+    read_canonically,
+)
 
 # Names of pinned views must not meet those of another snapshot in the same session.
 _numbers = itertools.count()
@@ -61,7 +68,7 @@ class SparkEngine:
         self._owned = owned
         self._closed = False
         try:
-            self._inner = pinned_session(session)
+            self._inner = open_pinned_session(session)
         except _errors() as error:
             raise _failure("the session's settings cannot be pinned", error) from None
 
@@ -77,7 +84,7 @@ class SparkEngine:
             found = {}
             for name, frame, plan in self._frames():
                 view = name in self._views() or not is_plain(plan)
-                found[name] = table_of(name, frame, view=view)
+                found[name] = describe_table(name, frame, view=view)
             return found
         except _errors() as error:
             raise _failure("the catalogue cannot be read", error) from None
@@ -121,7 +128,7 @@ class SparkEngine:
         """Every table with its frame and analysed plan."""
         for name in dict.fromkeys(table.name for table in self._session.catalog.listTables()):
             if "." not in name:
-                frame = self._session.table(quoted(name))
+                frame = self._session.table(quote_name(name))
                 plan = frame._jdf.queryExecution().analyzed()
                 if is_readable(plan):
                     yield name, frame, plan
@@ -149,8 +156,8 @@ class SparkSnapshot:
         jvm = self._session._jvm.org.apache.spark.sql
         rows = jvm.Dataset if self._session.version.startswith("3.") else jvm.classic.Dataset
         ours = type(frame)(rows.ofRows(self._inner._jsparkSession, plan), self._inner)
-        canonical(ours).createTempView(view)
-        self._readings[name] = Reading(place(view))
+        read_canonically(ours).createTempView(view)
+        self._readings[name] = Reading(refer_to_place(view))
         for path in frame.inputFiles():
             self._files[path] = self._mark(path)
 
@@ -163,7 +170,7 @@ class SparkSnapshot:
             self.check()
             raise _failure("Spark cannot answer the query", error) from None
         self.check()
-        return normalised(answer)
+        return normalise(answer)
 
     def check(self) -> None:
         """Raise if a file is not what it was when the snapshot began."""

@@ -69,7 +69,7 @@ REBASE = tuple(
 )
 
 
-def pinned_session(session: Any) -> Any:
+def open_pinned_session(session: Any) -> Any:
     """A session of our own over the caller's tables, with pinned settings that were read back."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -91,19 +91,19 @@ def pinned_session(session: Any) -> Any:
             except (PySparkException, Py4JError):
                 continue
     for key, value in _SETTINGS.items():
-        if not holds(value_of(inner, key), value):
+        if not holds(read_setting(inner, key), value):
             inner.conf.set(key, value)
-    found = {key: value_of(inner, key) for key in _SETTINGS}
+    found = {key: read_setting(inner, key) for key in _SETTINGS}
     check_settings("Spark", found, _SETTINGS, _remedy)
     return inner
 
 
 def check_reading(session: Any) -> None:
     """Raise where the caller's session would read other rows than there are."""
-    check_settings("Spark", {key: value_of(session, key) for key in _READING}, _READING, _remedy)
+    check_settings("Spark", {key: read_setting(session, key) for key in _READING}, _READING, _remedy)
 
 
-def value_of(session: Any, key: str) -> str | None:
+def read_setting(session: Any, key: str) -> str | None:
     """A setting, explicit or by default; None where this version does not know it."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -8,7 +8,7 @@ from typing import Any
 from sordino.core import EngineError
 from sordino.engines.engine import Column, ColumnType, Table
 from sordino.engines.settings import holds
-from sordino.engines.spark_session import REBASE, value_of
+from sordino.engines.spark_session import REBASE, read_setting
 
 _TYPES: dict[str, ColumnType] = {
     "tinyint": "integer",
@@ -71,7 +71,7 @@ def is_readable(plan: Any) -> bool:
     return all(is_readable(children.apply(i)) for i in range(children.size()))
 
 
-def table_of(name: str, frame: Any, *, view: bool) -> Table:
+def describe_table(name: str, frame: Any, *, view: bool) -> Table:
     """A table from its schema."""
     left_out = _left_out(frame)
     columns = []
@@ -84,7 +84,7 @@ def table_of(name: str, frame: Any, *, view: bool) -> Table:
     return Table(name, tuple(columns), view, tuple(left_out.items()))
 
 
-def canonical(frame: Any) -> Any:
+def read_canonically(frame: Any) -> Any:
     """The frame with every column in the form that statements compare.
 
     CHAR(n) is padded when it is read, and a rule of the planner pads literals beside it: as an ordinary expression
@@ -98,7 +98,7 @@ def canonical(frame: Any) -> Any:
     for field in frame.schema.fields:
         if field.name in left_out:
             continue
-        column, kind = functions.col(quoted(field.name)), _kind(field)
+        column, kind = functions.col(quote_name(field.name)), _kind(field)
         if _TYPES.get(kind) == "float":
             column = column - functions.lit(0).cast(kind)
         elif kind == "string":
@@ -115,14 +115,14 @@ def check_days(session: Any, frame: Any) -> None:
     kinds = {_TYPES.get(_kind(field)) for field in frame.schema.fields}
     if kinds & {"date", "timestamp"}:
         for key in REBASE:
-            if holds(value_of(session, key), "EXCEPTION"):
+            if holds(read_setting(session, key), "EXCEPTION"):
                 raise EngineError(
                     f"the setting {key} of Spark is EXCEPTION, and reading would fail where there are old days: "
                     f"session.conf.set({key!r}, 'CORRECTED')"
                 )
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
 

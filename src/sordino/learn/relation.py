@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sordino.core import ParameterError, PrivateDataError, UnsupportedError
 from sordino.core.parameters import did_you_mean
-from sordino.engines import Column, Engine, Snapshot, double_literal
+from sordino.engines import Column, Engine, Snapshot, write_double
 from sordino.learn.schema import Attribute, Continuous, Discrete, Schema
 
 Counts = NDArray[np.int64]
@@ -167,7 +167,7 @@ def _accepted(column: Column) -> tuple[type, ...]:
 
 def _literal(value: Any, column: Column) -> exp.Expr:
     if isinstance(value, float) and column.type == "float":
-        return double_literal(value)
+        return write_double(value)
     return exp.convert(value)
 
 
@@ -182,13 +182,13 @@ def _bin(attribute: Continuous, column: Column) -> exp.Expr:
 
 def bin_number(attribute: Continuous, value: exp.Expr, missing: exp.Expr) -> exp.Case:
     """The bin of a double as an expression; ``missing`` is asked first."""
-    low, high = (double_literal(end) for end in attribute.bounds)
+    low, high = (write_double(end) for end in attribute.bounds)
     cases: list[tuple[exp.Expr, int]] = [(missing, attribute.bins if attribute.missing else _OUTSIDE)]
     if not attribute.clip:
         cases.append((exp.LT(this=value.copy(), expression=low), _OUTSIDE))
         cases.append((exp.GT(this=value.copy(), expression=high), _OUTSIDE))
     for code, edge in enumerate(attribute.edges.tolist()):
-        cases.append((exp.LT(this=value.copy(), expression=double_literal(edge)), code))
+        cases.append((exp.LT(this=value.copy(), expression=write_double(edge)), code))
     return _cases(cases, attribute.bins - 1)
 
 
@@ -207,8 +207,8 @@ def is_no_number(value: exp.Expr) -> exp.Expr:
     """
     null = exp.Is(this=value.copy(), expression=exp.null())
     difference = exp.Sub(this=value.copy(), expression=value.copy())
-    not_finite = exp.NEQ(this=difference, expression=double_literal(0.0))
-    infinities = (double_literal(sign * math.inf) for sign in (1, -1))
+    not_finite = exp.NEQ(this=difference, expression=write_double(0.0))
+    infinities = (write_double(sign * math.inf) for sign in (1, -1))
     number = (exp.NEQ(this=value.copy(), expression=infinity) for infinity in infinities)
     return exp.or_(null, exp.and_(not_finite, *number))
 

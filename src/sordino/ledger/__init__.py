@@ -1,9 +1,9 @@
 """Durable budgets: accounts, reserve–commit, and the record of every release."""
 
 from sordino.ledger.account import Account
-from sordino.ledger.batch import GaussianPart, LaplacePart, batch_guarantee
+from sordino.ledger.batch import GaussianPart, LaplacePart, compose_batch
 from sordino.ledger.composition import Amount
-from sordino.ledger.event import Event, question_key
+from sordino.ledger.event import Event, write_question_key
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.limit import Limit
 from sordino.ledger.reservation import NothingReleased, Reservation, StoredRelease
@@ -21,6 +21,6 @@ __all__ = [
     "NothingReleased",
     "Reservation",
     "StoredRelease",
-    "batch_guarantee",
-    "question_key",
+    "compose_batch",
+    "write_question_key",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sordino.ledger.composition import Amount
-from sordino.ledger.limit import Limit, amount_dict
+from sordino.ledger.limit import Limit, describe_amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Account:
             "dataset": self.dataset,
             "analyst": self.analyst,
             "limit": self.limit.to_dict(),
-            "spent": amount_dict(self.limit, self.spent),
-            "left": amount_dict(self.limit, self.left, left=True),
+            "spent": describe_amount(self.limit, self.spent),
+            "left": describe_amount(self.limit, self.left, left=True),
             "loss_so_far": {"epsilon": epsilon, "delta": delta},
             "withdrawn": self.withdrawn,
             "suspended": self.suspended,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError, checked_distance
+from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError, check_distance
 from sordino.core.parameters import as_written, positive, probability
-from sordino.ledger.event import distance_key
+from sordino.ledger.event import write_distance_key
 
 _STEP = 2.0**-13  # of the grid of losses; a power of two, so that dividing by it is exact
 _FFT = 2.0**-50  # error of one entry of a convolution of masses that sum to 1
@@ -30,9 +30,9 @@ class LaplacePart:
     Noise that follows a smooth bound is not of this kind (its scale moves too): give its Guarantee.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import LaplacePart, batch_guarantee
+    >>> from sordino.ledger import LaplacePart, compose_batch
     >>> one = LaplacePart(sd.add_remove_row(), scale=2.0)
-    >>> round(batch_guarantee([one], 1e-9).epsilon, 3)
+    >>> round(compose_batch([one], 1e-9).epsilon, 3)
     0.5
     """
 
@@ -42,7 +42,7 @@ class LaplacePart:
 
     def __post_init__(self) -> None:
         (
-            checked_distance(self.distance),
+            check_distance(self.distance),
             positive("scale", self.scale),
             positive("sensitivity", self.sensitivity),
         )
@@ -53,9 +53,9 @@ class GaussianPart:
     """Gaussian noise of a public deviation on an answer of *global* L2 ``sensitivity``, perhaps rounded afterwards.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import GaussianPart, batch_guarantee
+    >>> from sordino.ledger import GaussianPart, compose_batch
     >>> one = GaussianPart(sd.add_remove_row(), standard_deviation=5.0)
-    >>> batch_guarantee([one] * 4, 1e-6).epsilon < 4 * batch_guarantee([one], 1e-6).epsilon
+    >>> compose_batch([one] * 4, 1e-6).epsilon < 4 * compose_batch([one], 1e-6).epsilon
     True
     """
 
@@ -64,14 +64,14 @@ class GaussianPart:
     sensitivity: float = 1.0
 
     def __post_init__(self) -> None:
-        checked_distance(self.distance), positive("sensitivity", self.sensitivity)
+        check_distance(self.distance), positive("sensitivity", self.sensitivity)
         positive("standard_deviation", self.standard_deviation)
 
 
-Part = Guarantee | LaplacePart | GaussianPart
+BatchPart = Guarantee | LaplacePart | GaussianPart
 
 
-def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
+def compose_batch(parts: Sequence[BatchPart], delta: float) -> Guarantee:
     """One (ε, δ) for all parts together.
 
     **Guarantee**: the joint release of all parts is (ε, δ)-DP for the ``delta`` given.
@@ -83,9 +83,9 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     rounded up. Never more than the plain sums where those fit ``delta``.
 
     >>> import sordino as sd
-    >>> from sordino.ledger import LaplacePart, batch_guarantee
+    >>> from sordino.ledger import LaplacePart, compose_batch
     >>> parts = [LaplacePart(sd.add_remove_row(), scale=10.0)] * 100
-    >>> batch_guarantee(parts, 1e-6).epsilon < 100 * 0.1
+    >>> compose_batch(parts, 1e-6).epsilon < 100 * 0.1
     True
     """
     probability("delta", delta)
@@ -96,7 +96,7 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
             raise ParameterError(
                 f"a part must be a Guarantee, LaplacePart or GaussianPart, got {type(part).__name__}"
             )
-    if len({distance_key(part.distance) for part in parts}) > 1:
+    if len({write_distance_key(part.distance) for part in parts}) > 1:
         raise ParameterError("the parts of a batch must share one Distance: losses of two do not add up")
     candidates = [
         bound for bound in (_basic(parts, delta), _by_distribution(parts, delta)) if bound is not None
@@ -112,7 +112,7 @@ def batch_guarantee(parts: Sequence[Part], delta: float) -> Guarantee:
     )
 
 
-def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
+def _basic(parts: Sequence[BatchPart], delta: float) -> tuple[float, str] | None:
     """Σε, exact and rounded up, if every part has an (ε, δ) of its own and Σδ fits."""
     epsilon = spent = Fraction(0)
     for part in parts:
@@ -134,10 +134,10 @@ def _basic(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
     return rounded, "sum"
 
 
-def _by_distribution(parts: Sequence[Part], delta: float) -> tuple[float, str] | None:
+def _by_distribution(parts: Sequence[BatchPart], delta: float) -> tuple[float, str] | None:
     if not all(_on_grid(part) for part in parts):
         return None
-    counts: dict[Part, int] = {}
+    counts: dict[BatchPart, int] = {}
     for part in parts:
         counts[part] = counts.get(part, 0) + 1
     composed: Any = None
@@ -156,7 +156,7 @@ def _by_distribution(parts: Sequence[Part], delta: float) -> tuple[float, str] |
     return math.nextafter(epsilon * (1 + 1e-12) + 1e-12, math.inf), "privacy loss distribution"
 
 
-def _on_grid(part: Part) -> bool:
+def _on_grid(part: BatchPart) -> bool:
     """Whether the losses of a part are such that a grid can follow them; what is not falls back to the plain sum."""
     if isinstance(part, Guarantee):
         return part.epsilon is None or part.epsilon <= _MOST_LOSS
@@ -168,7 +168,7 @@ def _on_grid(part: Part) -> bool:
     return ratio <= _MOST_LOSS if isinstance(part, LaplacePart) else ratio * (ratio / 2 + 10) <= _MOST_LOSS
 
 
-def _distribution(part: Part) -> Any:
+def _distribution(part: BatchPart) -> Any:
     from dp_accounting.pld import common, privacy_loss_distribution  # takes a second: only when asked
 
     step = {"value_discretization_interval": _STEP}

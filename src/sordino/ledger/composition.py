@@ -47,27 +47,27 @@ class Amount:
         return self.loss <= limit.loss and self.delta <= limit.delta
 
 
-def loss_on_grid(amount: Amount) -> Amount:
+def round_loss_up(amount: Amount) -> Amount:
     """Rounded up to the grid: exact for every decimal that a double prints as, and for its square."""
     return Amount(*(Fraction(math.ceil(part * _GRID), _GRID) for part in (amount.loss, amount.delta)))
 
 
-def budget_on_grid(amount: Amount) -> Amount:
+def round_budget_down(amount: Amount) -> Amount:
     """Rounded down to the grid."""
     return Amount(*(Fraction(math.floor(part * _GRID), _GRID) for part in (amount.loss, amount.delta)))
 
 
-def epsilon_cost(loss: Loss) -> Amount:
+def count_epsilon(loss: Loss) -> Amount:
     """(ε, δ) as printed: each number at the decimal that its shortest text shows."""
     if loss.epsilon is None:
         raise UnsupportedError(
-            f"{printed(loss)} cannot be counted in an account of (epsilon, delta): state it at a public "
+            f"{make_printable(loss)} cannot be counted in an account of (epsilon, delta): state it at a public "
             "delta with as_approximate(delta), or have the budget granted as rho"
         )
-    return loss_on_grid(Amount(as_written("epsilon", loss.epsilon), as_written("delta", loss.delta)))
+    return round_loss_up(Amount(as_written("epsilon", loss.epsilon), as_written("delta", loss.delta)))
 
 
-def rho_cost(loss: Loss) -> Amount:
+def count_rho(loss: Loss) -> Amount:
     """The δ-approximate ρ-zCDP that a loss implies.
 
     **Guarantee**: ρ as stated; ε-DP costs ε²/2, or ε²/8 where the loss is of bounded range (`Loss.bounded_range`: one
@@ -76,15 +76,15 @@ def rho_cost(loss: Loss) -> Amount:
     **Numerics**: exact on a grid of 10⁻¹⁰⁰, upwards.
     """
     if loss.rho is not None:
-        return loss_on_grid(Amount(as_written("rho", loss.rho)))
-    paid = epsilon_cost(loss)
-    return loss_on_grid(Amount(loss.zcdp_factor * paid.loss**2, paid.delta))
+        return round_loss_up(Amount(as_written("rho", loss.rho)))
+    paid = count_epsilon(loss)
+    return round_loss_up(Amount(loss.zcdp_factor * paid.loss**2, paid.delta))
 
 
-def printed(loss: Loss) -> Loss:
+def make_printable(loss: Loss) -> Loss:
     """The same with plain floats, which is what can be printed; an exact fraction may have been given."""
     epsilon, rho = (None if stated is None else float(stated) for stated in (loss.epsilon, loss.rho))
     return replace(loss, epsilon=epsilon, delta=float(loss.delta), rho=rho)
 
 
-COST: dict[str, Callable[[Loss], Amount]] = {"epsilon": epsilon_cost, "rho": rho_cost}
+COST: dict[str, Callable[[Loss], Amount]] = {"epsilon": count_epsilon, "rho": count_rho}

@@ -9,7 +9,7 @@ from sordino.core import Distance, UnsupportedError
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
-from sordino.ledger.records import CAP, find_account, read_limit, set_limit, written_limit
+from sordino.ledger.records import CAP, find_account, read_limit, set_limit, write_limit
 
 POLICY = "policy"  # the scope of a grant that a policy made
 
@@ -41,7 +41,7 @@ def declare(
             continue
         connection.execute(
             "INSERT OR REPLACE INTO declared VALUES (?, ?, ?, ?, ?, ?)",
-            (dataset, analyst, *written_limit(limit)),
+            (dataset, analyst, *write_limit(limit)),
         )
         present = find_account(connection, dataset, analyst)
         if present is None or not (present.limit == limit or (not asked and _smaller(present.limit, limit))):

@@ -68,20 +68,20 @@ class Event:
         return content
 
 
-def question_key(question: str, *, version: str | None = None, **parameters: Any) -> str:
+def write_question_key(question: str, *, version: str | None = None, **parameters: Any) -> str:
     """The canonical text of a question: the same whatever the order of its parameters.
 
     Numbers count as the decimals that they are written as, so 1 and 1.0 are the same. ``version`` is a public tag of
     the data (a load date, say): another version is another question.
 
-    >>> from sordino.ledger import question_key
-    >>> question_key("median", epsilon=1, step=5) == question_key("median", step=5, epsilon=1.0)
+    >>> from sordino.ledger import write_question_key
+    >>> write_question_key("median", epsilon=1, step=5) == write_question_key("median", step=5, epsilon=1.0)
     True
     """
     content: dict[str, Any] = {"question": question, "parameters": _canonical(parameters)}
     if version is not None:
         content["version"] = version
-    return plain_text("a parameter of the question", content)
+    return write_canonical_json("a parameter of the question", content)
 
 
 def _canonical(value: Any) -> Any:
@@ -94,11 +94,13 @@ def _canonical(value: Any) -> Any:
     return {"number": str(as_written("a parameter of the question", value))}
 
 
-def distance_key(distance: Distance) -> str:
+def write_distance_key(distance: Distance) -> str:
     """Equal for equal distances: weights of 1 are what nothing said would mean, and their order is free."""
     weights = {part: as_written("weight", weight) for part, weight in distance.weights}
     told = {part: str(weight) for part, weight in weights.items() if weight != 1}
-    return plain_text("a distance", {"unit": distance.unit, "change": distance.change, "weights": told})
+    return write_canonical_json(
+        "a distance", {"unit": distance.unit, "change": distance.change, "weights": told}
+    )
 
 
 def read_distance(key: str) -> Distance:
@@ -108,7 +110,7 @@ def read_distance(key: str) -> Distance:
     return Distance(content["unit"], content["change"], weights)
 
 
-def plain_text(name: str, content: Any, *, in_order: bool = False) -> str:
+def write_canonical_json(name: str, content: Any, *, in_order: bool = False) -> str:
     """Canonical JSON, or with ``in_order`` the keys as they come; the error does not show the content."""
     try:
         return json.dumps(content, sort_keys=not in_order, ensure_ascii=False, separators=(",", ":"))

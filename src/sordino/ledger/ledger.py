@@ -16,13 +16,13 @@ from sordino.core import (
     LedgerError,
     ParameterError,
     SuspendedError,
-    checked_distance,
+    check_distance,
 )
 from sordino.core.parameters import non_negative
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.declared import declare
-from sordino.ledger.event import Event, distance_key, plain_text, read_distance
+from sordino.ledger.event import Event, read_distance, write_canonical_json, write_distance_key
 from sordino.ledger.limit import Limit
 from sordino.ledger.payment import pay
 from sordino.ledger.records import (
@@ -32,20 +32,20 @@ from sordino.ledger.records import (
     charge,
     end_reservation,
     find_account,
+    find_granted_account,
+    find_known_account,
+    find_open_reservation,
+    find_reservation,
     fix_distance,
-    granted_account,
-    known_account,
-    open_reservation,
     read_events,
-    recorded_reservation,
-    reserved_loss,
+    read_reserved_loss,
     set_limit,
 )
-from sordino.ledger.replay import find_disorder, replayed_account
+from sordino.ledger.replay import find_disorder, replay_account
 from sordino.ledger.reservation import Reservation, StoredRelease
 from sordino.ledger.store import Store
-from sordino.ledger.suspension import SUSPENDED, dead_reservations, settle
-from sordino.ledger.tables import declare_tables, known_tables, redeclare_table
+from sordino.ledger.suspension import SUSPENSION_NOTICE, find_dead_reservations, settle
+from sordino.ledger.tables import declare_tables, read_tables, redeclare_table
 
 _LONGEST_NAME = 200
 
@@ -138,7 +138,7 @@ class Ledger:
         """
         _name("dataset", dataset), _name("analyst", analyst)
         with self._store.transaction() as connection:
-            present = known_account(connection, dataset, analyst)
+            present = find_known_account(connection, dataset, analyst)
             if present.withdrawn:
                 return present
             return set_limit(connection, dataset, analyst, present.limit.nothing(), scope=REVOKED)
@@ -152,7 +152,7 @@ class Ledger:
         with self._store.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (dataset,))
             if distance is not None:
-                fix_distance(connection, dataset, checked_distance(distance))
+                fix_distance(connection, dataset, check_distance(distance))
             present = find_account(connection, dataset, analyst)
             if present is not None and present.limit == limit:
                 return present
@@ -179,7 +179,7 @@ class Ledger:
             connection.execute(
                 "INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (_name("dataset", dataset),)
             )
-            asked = fix_distance(connection, dataset, checked_distance(distance))
+            asked = fix_distance(connection, dataset, check_distance(distance))
             if tables is not None:
                 declare_tables(connection, dataset, tables)
             declare(connection, dataset, limits, distance=distance, asked=asked)
@@ -200,7 +200,7 @@ class Ledger:
         """
         _name("dataset", dataset), _name("analyst", analyst)
         with self._store.transaction() as connection:
-            known_account(connection, dataset, analyst)
+            find_known_account(connection, dataset, analyst)
             if settle(connection, self._store.alive, dataset, analyst):
                 append_event(connection, kind="resume", dataset=dataset, analyst=analyst)
             account = find_account(connection, dataset, analyst)
@@ -257,7 +257,9 @@ class Ledger:
             return guarantee
         wanted = read_distance(row[0])
         replaced = replace(guarantee.distance, change="replace")
-        if guarantee.distance.change == "add_remove" and distance_key(replaced) == distance_key(wanted):
+        if guarantee.distance.change == "add_remove" and write_distance_key(replaced) == write_distance_key(
+            wanted
+        ):
             return guarantee.for_replacement()
         return guarantee
 
@@ -281,11 +283,13 @@ class Ledger:
             raise ParameterError(f"guarantee must be a Guarantee, got {type(guarantee).__name__}")
         if not isinstance(question, str) or not question:
             raise ParameterError(
-                "question must be a text that is the same for the same question: see question_key"
+                "question must be a text that is the same for the same question: see write_question_key"
             )
         fields = {
             "mechanism": mechanism or None,
-            "parameters": None if parameters is None else plain_text("parameters", dict(parameters)),
+            "parameters": None
+            if parameters is None
+            else write_canonical_json("parameters", dict(parameters)),
             "scope": scope or None,
             "question": question,
         }
@@ -302,7 +306,7 @@ class Ledger:
             alive.let_go(holder)
             raise
         if suspended or holder is None:
-            raise SuspendedError(SUSPENDED)
+            raise SuspendedError(SUSPENSION_NOTICE)
         reservation = Reservation(self, number, dataset, analyst, guarantee)
         self._holders[reservation] = holder
         self._reached("reserved")
@@ -313,7 +317,7 @@ class Ledger:
         with self._store.transaction() as connection:
             suspended = settle(connection, self._store.alive, dataset, analyst)
         if suspended:
-            raise SuspendedError(SUSPENDED)
+            raise SuspendedError(SUSPENSION_NOTICE)
 
     def stored(self, dataset: str, analyst: str, question: str) -> StoredRelease | None:
         """The latest release of this question that this analyst has paid for."""
@@ -326,10 +330,10 @@ class Ledger:
         return None if row is None else StoredRelease(json.loads(row[0]), row[1], row[2], reused=True)
 
     def _commit(self, reservation: Reservation, release: Mapping[str, Any]) -> StoredRelease:
-        text = plain_text("a release", dict(release), in_order=True)
+        text = write_canonical_json("a release", dict(release), in_order=True)
         self._reached("produced")
         with self._store.transaction() as connection:
-            reserved = open_reservation(connection, reservation)
+            reserved = find_open_reservation(connection, reservation)
             who = reserved["dataset"], reserved["analyst"]
             suspended = settle(connection, self._store.alive, *who, but=reserved["number"])
             if suspended:
@@ -341,17 +345,17 @@ class Ledger:
             self._reached("commit written")
         self._let_go(reservation, reserved)
         if suspended:
-            raise SuspendedError(SUSPENDED)
+            raise SuspendedError(SUSPENSION_NOTICE)
         self._reached("committed")
         return StoredRelease(json.loads(text), number, time)
 
     def _refund(self, reservation: Reservation) -> None:
         with self._store.transaction() as connection:
-            reserved = open_reservation(connection, reservation)
+            reserved = find_open_reservation(connection, reservation)
             for analyst in (reserved["analyst"], CAP):
                 account = find_account(connection, reserved["dataset"], analyst)
                 if account is not None:
-                    cost = account.limit.cost(reserved_loss(reserved))
+                    cost = account.limit.cost(read_reserved_loss(reserved))
                     charge(connection, account, Amount() - cost)
             end_reservation(connection, reserved, "refund")
         self._let_go(reservation, reserved)
@@ -363,7 +367,7 @@ class Ledger:
         """
         try:
             with self._store.transaction() as connection:
-                reserved = recorded_reservation(connection, reservation)
+                reserved = find_reservation(connection, reservation)
                 if reserved["end"] is not None:
                     return True
                 who = reserved["dataset"], reserved["analyst"]
@@ -388,7 +392,7 @@ class Ledger:
     def account(self, dataset: str, analyst: str) -> Account:
         """One analyst's account; BudgetError if nothing was granted."""
         with self._store.reading() as connection:
-            account = granted_account(connection, dataset, analyst)
+            account = find_granted_account(connection, dataset, analyst)
         return self._as_suspended([account])[0]
 
     def cap(self, dataset: str) -> Account | None:
@@ -414,7 +418,7 @@ class Ledger:
             suspects = [
                 {
                     number
-                    for number, _ in dead_reservations(
+                    for number, _ in find_dead_reservations(
                         connection, self._store.alive, account.dataset, account.analyst or CAP
                     )
                 }
@@ -432,7 +436,7 @@ class Ledger:
     def tables(self, dataset: str) -> dict[str, str]:
         """What policies, or the owner since, have said of each table: "private", "view" or "public"."""
         with self._store.reading() as connection:
-            return known_tables(connection, dataset)
+            return read_tables(connection, dataset)
 
     def distance(self, dataset: str) -> str | None:
         """What the losses of a data set are counted per, as text; None while nothing has said it."""
@@ -457,7 +461,7 @@ class Ledger:
                 raise LedgerError(f"{self._store}: {wrong}")
             for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
                 account = find_account(connection, dataset, analyst)
-                if account != replayed_account(connection, dataset, analyst):
+                if account != replay_account(connection, dataset, analyst):
                     whose = f"analyst {analyst!r}" if analyst else "the cap"
                     raise LedgerError(
                         f"{self._store}: the account of {whose} on data set {dataset!r} does not match its events"

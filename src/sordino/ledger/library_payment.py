@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sordino.core import Guarantee, ParameterError, Release
-from sordino.ledger.event import question_key
+from sordino.ledger.event import write_question_key
 from sordino.ledger.ledger import Ledger
 
 # What functions take as ``ledger=`` and ``account=``: (data set, analyst).
@@ -75,7 +75,7 @@ class Payer:
         """Pay for a guarantee and store what ``content`` says; the guarantee in the data set's own Distance."""
         with self._opened() as book:
             price = book.convert(self.dataset, guarantee)
-            question = question_key(f"library call: {mechanism}")
+            question = write_question_key(f"library call: {mechanism}")
             book.spend(
                 self.dataset, self.analyst, price, question, lambda: content(price), mechanism=mechanism
             )

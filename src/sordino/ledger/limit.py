@@ -10,7 +10,7 @@ from typing import Any
 from sordino.core import Loss, ParameterError
 from sordino.core.parameters import as_written, positive, probability
 from sordino.ledger.amount_text import write_rounded_down, write_rounded_up
-from sordino.ledger.composition import COST, Amount, budget_on_grid
+from sordino.ledger.composition import COST, Amount, round_budget_down
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Limit:
         probability("delta", delta, zero=True)
         name, loss = ("epsilon", epsilon) if rho is None else ("rho", rho)
         positive(name, loss)
-        amount = budget_on_grid(Amount(as_written(name, loss), as_written("delta", delta)))
+        amount = round_budget_down(Amount(as_written(name, loss), as_written("delta", delta)))
         if not amount.loss:
             raise ParameterError(f"{name} of a budget must be at least 1e-100, got {loss!r}")
         if rho is None:
@@ -90,7 +90,7 @@ class Limit:
 
     def to_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
-        content = amount_dict(self, self.amount, left=True)
+        content = describe_amount(self, self.amount, left=True)
         return (
             content
             if self.at_delta is None
@@ -98,7 +98,7 @@ class Limit:
         )
 
 
-def amount_dict(limit: Limit, amount: Amount, *, left: bool = False) -> dict[str, object]:
+def describe_amount(limit: Limit, amount: Amount, *, left: bool = False) -> dict[str, object]:
     """Plain data for JSON: the numbers that `Limit.shown` writes."""
     text = write_rounded_down if left else write_rounded_up
     return {limit.measure: float(text(amount.loss)), "delta": float(text(amount.delta))}

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from sordino.core import BudgetError, Guarantee
-from sordino.ledger.composition import printed
+from sordino.ledger.composition import make_printable
 from sordino.ledger.records import (
     CAP,
     append_event,
     charge,
     find_account,
+    find_granted_account,
     fix_distance,
-    granted_account,
-    written_guarantee,
+    write_guarantee,
 )
 
 
@@ -31,7 +31,7 @@ def pay(
 
     ``holder``: who works on it (`alive.py`). ``fields``: what else its event says.
     """
-    account = granted_account(connection, dataset, analyst)
+    account = find_granted_account(connection, dataset, analyst)
     fix_distance(connection, dataset, guarantee.distance)
     cost = account.limit.cost(guarantee.loss)
     if cost.delta and not account.limit.amount.delta:
@@ -60,8 +60,8 @@ def pay(
         kind="reserve",
         dataset=dataset,
         analyst=analyst,
-        guarantee=str(replace(guarantee, loss=printed(guarantee.loss))),
-        **written_guarantee(guarantee),
+        guarantee=str(replace(guarantee, loss=make_printable(guarantee.loss))),
+        **write_guarantee(guarantee),
         **fields,
     )
     connection.execute("INSERT INTO unended VALUES (?, ?, ?, ?)", (number, dataset, analyst, holder))

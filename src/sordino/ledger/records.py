@@ -13,7 +13,7 @@ from sordino.core import BudgetError, Distance, Guarantee, LedgerError, Loss, Pa
 from sordino.core.parameters import as_written
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
-from sordino.ledger.event import Event, distance_key
+from sordino.ledger.event import Event, write_distance_key
 from sordino.ledger.limit import Limit
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read_limit(measure: str, loss: str, delta: str, at_delta: str | None) -> Lim
     return Limit(measure, amount, None if at_delta is None else Fraction(at_delta))
 
 
-def written_limit(limit: Limit) -> tuple[str, str, str, str | None]:
+def write_limit(limit: Limit) -> tuple[str, str, str, str | None]:
     """The four columns of a limit."""
     at_delta = None if limit.at_delta is None else str(limit.at_delta)
     return limit.measure, str(limit.amount.loss), str(limit.amount.delta), at_delta
@@ -70,8 +70,8 @@ def set_limit(
     scope: str | None = None,
 ) -> Account:
     """Write a limit and its event; what was spent is counted anew, in the measure of the limit."""
-    spent = sum_of_events(connection, dataset, analyst, limit)
-    measure, loss, delta, at_delta = written_limit(limit)
+    spent = sum_events(connection, dataset, analyst, limit)
+    measure, loss, delta, at_delta = write_limit(limit)
     connection.execute(
         "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (dataset, analyst, measure, loss, delta, at_delta, str(spent.loss), str(spent.delta)),
@@ -91,7 +91,7 @@ def set_limit(
     return Account(dataset, analyst or None, limit, spent, suspended)
 
 
-def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+def find_granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
     """The account, or a refusal that says who can grant one."""
     account = find_account(connection, dataset, analyst) if analyst else None
     if account is None or account.withdrawn:
@@ -103,7 +103,7 @@ def granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) 
     return account
 
 
-def known_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+def find_known_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
     """The account that the owner means to change, or an error that says that there is none."""
     account = find_account(connection, dataset, analyst)
     if account is None:
@@ -122,7 +122,7 @@ def charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> No
 
 def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> bool:
     """The first Distance that is named is the data set's for good; whether one was named before."""
-    key = distance_key(distance)
+    key = write_distance_key(distance)
     known, text = connection.execute(
         "SELECT distance, distance_text FROM datasets WHERE dataset = ?", (dataset,)
     ).fetchone()
@@ -149,7 +149,7 @@ def append_event(connection: sqlite3.Connection, **fields: Any) -> int:
     return cursor.lastrowid
 
 
-def event_rows(
+def select_events(
     connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Every event as it is stored, in order."""
@@ -166,7 +166,7 @@ def read_events(
     connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
 ) -> list[Event]:
     """Every event in order, of one data set or one analyst if asked."""
-    return [_event(row) for row in event_rows(connection, dataset, analyst)]
+    return [_event(row) for row in select_events(connection, dataset, analyst)]
 
 
 def _event(row: dict[str, Any]) -> Event:
@@ -175,7 +175,7 @@ def _event(row: dict[str, Any]) -> Event:
     return Event(**(row | {"analyst": row["analyst"] or None}))
 
 
-def written_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
+def write_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
     """The columns of a guarantee; losses as exact text."""
     losses = {name: getattr(guarantee, name) for name in ("epsilon", "delta", "rho")}
     written = {name: None if loss is None else str(as_written(name, loss)) for name, loss in losses.items()}
@@ -183,7 +183,7 @@ def written_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
     return written | {"facts": facts, "distance": str(guarantee.distance), "theorem": guarantee.theorem}
 
 
-def recorded_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+def find_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
     """The reserve event that a reservation claims to be. The record counts: what differs from it is refused.
 
     With ``end``: the kind of the event that has ended it, or None; and ``holder``: who works on it.
@@ -200,7 +200,7 @@ def recorded_reservation(connection: sqlite3.Connection, reservation: Reservatio
     row = dict(zip((column[0] for column in cursor.description), found, strict=True))
     if not isinstance(reservation.guarantee, Guarantee):
         raise LedgerError(f"reservation {number} has no Guarantee; nothing was released")
-    claimed = written_guarantee(reservation.guarantee)
+    claimed = write_guarantee(reservation.guarantee)
     claimed |= {"dataset": reservation.dataset, "analyst": reservation.analyst}
     for name, value in claimed.items():
         if row[name] != value:
@@ -215,9 +215,9 @@ def recorded_reservation(connection: sqlite3.Connection, reservation: Reservatio
     }
 
 
-def open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+def find_open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
     """The same, if nothing has ended it."""
-    row = recorded_reservation(connection, reservation)
+    row = find_reservation(connection, reservation)
     if row["end"] is not None:
         raise LedgerError(f"reservation {row['number']} has ended with a {row['end']}; nothing was released")
     return row
@@ -232,7 +232,7 @@ def end_reservation(
     return append_event(connection, kind=kind, reservation=reserved["number"], **whose, **fields)
 
 
-def reserved_loss(reserved: Mapping[str, Any]) -> Loss:
+def read_reserved_loss(reserved: Mapping[str, Any]) -> Loss:
     """What was reserved, for its cost; exact, since costs read fractions as they are."""
     exact: dict[str, Any] = {
         name: None if reserved[name] is None else Fraction(reserved[name])
@@ -241,11 +241,11 @@ def reserved_loss(reserved: Mapping[str, Any]) -> Loss:
     return Loss(**exact, bounded_range=reserved["facts"] == "bounded_range")
 
 
-def sum_of_events(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
+def sum_events(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
     """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
     total = Amount()
     refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}
-    for row in event_rows(connection, dataset, analyst or None):
+    for row in select_events(connection, dataset, analyst or None):
         if row["kind"] == "reserve" and row["number"] not in refunded:
-            total += limit.cost(reserved_loss(row))
+            total += limit.cost(read_reserved_loss(row))
     return total

@@ -8,11 +8,11 @@ from sordino.core import Loss
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
-from sordino.ledger.records import event_rows, read_limit, reserved_loss
+from sordino.ledger.records import read_limit, read_reserved_loss, select_events
 from sordino.ledger.schema import UNENDED_BY_EVENTS
 
 
-def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
+def replay_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
     """Limit and sum after all events; None if some payment exceeded the limit that stood when it was made.
 
     A limit may be lowered below what was spent: that leaves nothing, and is no mistake.
@@ -21,13 +21,13 @@ def replayed_account(connection: sqlite3.Connection, dataset: str, analyst: str)
     spent = Amount()
     suspended = False
     paid: dict[int, Loss] = {}
-    for row in event_rows(connection, dataset, analyst or None):
+    for row in select_events(connection, dataset, analyst or None):
         if row["kind"] == "grant" and row["analyst"] == analyst:
             measure = "epsilon" if row["rho"] is None else "rho"
             limit = read_limit(measure, row[measure], row["delta"], row["at_delta"])
             spent = sum((limit.cost(loss) for loss in paid.values()), Amount())
         elif row["kind"] == "reserve":
-            paid[row["number"]] = loss = reserved_loss(row)
+            paid[row["number"]] = loss = read_reserved_loss(row)
             if limit is not None:
                 spent += limit.cost(loss)
                 if not spent.within(limit.amount):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.core import Guarantee, LedgerError, SordinoError, SuspendedError
 from sordino.core.parameters import as_written
-from sordino.ledger.composition import printed
-from sordino.ledger.suspension import SUSPENDED
+from sordino.ledger.composition import make_printable
+from sordino.ledger.suspension import SUSPENSION_NOTICE
 
 if TYPE_CHECKING:
     from sordino.ledger.ledger import Ledger
@@ -88,7 +88,7 @@ class Reservation:
         if isinstance(error, NothingReleased):
             self.refund()
         elif not self.ledger._fail(self) and isinstance(error, Exception):
-            raise SuspendedError(SUSPENDED) from None
+            raise SuspendedError(SUSPENSION_NOTICE) from None
 
 
 def check_release(release: Mapping[str, Any], reserved: Guarantee) -> None:
@@ -104,7 +104,8 @@ def check_release(release: Mapping[str, Any], reserved: Guarantee) -> None:
         said = claimed.get(name)
         if said is not None and (least is None or as_written(name, said) > as_written(name, least)):
             raise LedgerError(
-                f"the release states {name} {said} and {printed(reserved.loss)} was reserved; nothing was released"
+                f"the release states {name} {said} and {make_printable(reserved.loss)} was reserved; "
+                "nothing was released"
             )
     if "distance" in claimed and claimed["distance"] != str(reserved.distance):
         raise LedgerError(

@@ -17,7 +17,7 @@ import sqlite3
 from sordino.ledger.alive import Alive
 from sordino.ledger.records import end_reservation, is_suspended
 
-SUSPENDED = (
+SUSPENSION_NOTICE = (
     "this account is suspended until the owner of the data resumes it, because a question failed after it was paid for "
     "and a failure may depend on rows: 'sordino ledger resume FILE --dataset … --analyst …', Ledger.resume or "
     "Curator.resume"
@@ -31,7 +31,7 @@ def settle(
 
     ``but``: the reservation of who asks. In a writing transaction: what is open there and not held is dead for good.
     """
-    for number, holder in dead_reservations(connection, alive, dataset, analyst):
+    for number, holder in find_dead_reservations(connection, alive, dataset, analyst):
         if number != but:
             reserved = {"number": number, "dataset": dataset, "analyst": analyst}
             end_reservation(connection, reserved, "suspend", scope="crash")
@@ -39,7 +39,7 @@ def settle(
     return is_suspended(connection, dataset, analyst)
 
 
-def dead_reservations(
+def find_dead_reservations(
     connection: sqlite3.Connection, alive: Alive, dataset: str, analyst: str
 ) -> list[tuple[int, str | None]]:
     """Reservations of an account that have no end and that nobody works on, with their holders."""

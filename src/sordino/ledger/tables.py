@@ -21,7 +21,7 @@ from typing import Any
 
 from sordino.core import ParameterError
 from sordino.core.parameters import choice, did_you_mean
-from sordino.ledger.event import plain_text
+from sordino.ledger.event import write_canonical_json
 from sordino.ledger.records import CAP, append_event
 
 TABLE_KINDS = ("private", "view", "public")  # rows of a table are protected, rows of a view are, none are
@@ -35,7 +35,7 @@ _WAS = {
 
 def declare_tables(connection: sqlite3.Connection, dataset: str, tables: Mapping[str, str]) -> None:
     """Record what is new; refuse what contradicts the record, unless nothing was asked yet."""
-    known = known_tables(connection, dataset)
+    known = read_tables(connection, dataset)
     news = {}
     for name, kind in _checked(tables).items():
         before = known.get(name)
@@ -56,7 +56,7 @@ def declare_tables(connection: sqlite3.Connection, dataset: str, tables: Mapping
 def redeclare_table(connection: sqlite3.Connection, dataset: str, table: str, kind: str) -> None:
     """The owner's act: from now on the table counts as this; saying the same again changes nothing."""
     ((name, kind),) = _checked({table: kind}).items()
-    known = known_tables(connection, dataset)
+    known = read_tables(connection, dataset)
     if name not in known:
         others = f"known: {', '.join(sorted(known)) or 'none'}"
         raise ParameterError(
@@ -67,7 +67,7 @@ def redeclare_table(connection: sqlite3.Connection, dataset: str, table: str, ki
         _write(connection, "redeclare", dataset, {name: kind})
 
 
-def known_tables(connection: sqlite3.Connection, dataset: str) -> dict[str, str]:
+def read_tables(connection: sqlite3.Connection, dataset: str) -> dict[str, str]:
     """Every table that a policy has named, by its name in lower case, with what it was declared as last."""
     rows = connection.execute(
         "SELECT parameters FROM events WHERE kind IN ('declare', 'redeclare') AND dataset = ? ORDER BY number",
@@ -93,5 +93,5 @@ def _was_asked(connection: sqlite3.Connection, dataset: str) -> bool:
 
 
 def _write(connection: sqlite3.Connection, kind: str, dataset: str, tables: dict[str, str]) -> None:
-    parameters = plain_text("tables", {"tables": tables})
+    parameters = write_canonical_json("tables", {"tables": tables})
     append_event(connection, kind=kind, dataset=dataset, analyst=CAP, parameters=parameters)

@@ -16,7 +16,7 @@ from sordino.core import (
     ParameterError,
     UnsupportedError,
     add_remove_row,
-    checked_distance,
+    check_distance,
 )
 from sordino.core.parameters import exact, positive, whole
 from sordino.sensitivity.grid import bound_in_steps, in_steps
@@ -69,7 +69,7 @@ class Profile:
 
     def __post_init__(self) -> None:
         if self.distance is not None:
-            checked_distance(self.distance)
+            check_distance(self.distance)
 
     # -- construction ------------------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class Profile:
 
         A profile that holds for one kind of change says nothing about another, so another one is refused.
         """
-        given = None if distance is None else checked_distance(distance)
+        given = None if distance is None else check_distance(distance)
         if self.distance is not None and given is not None and given != self.distance:
             raise ParameterError(
                 f"this profile counts {self.distance}, got distance {given}: leave distance= out, or give a profile "

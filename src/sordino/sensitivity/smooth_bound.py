@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row, checked_distance
+from sordino.core import Distance, ParameterError, PrivateDataError, add_remove_row, check_distance
 from sordino.core.parameters import non_negative, number
 
 # The relative rounding error that a bound computed in floating point may have.
@@ -35,7 +35,7 @@ class SmoothBound:
     constant: bool = False
 
     def __post_init__(self) -> None:
-        checked_distance(self.distance)
+        check_distance(self.distance)
 
     @classmethod
     def of_constant(cls, sensitivity: float, *, distance: Distance | None = None) -> SmoothBound:

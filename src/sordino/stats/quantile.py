@@ -17,7 +17,7 @@ from sordino.core import (
     Secret,
     UnsupportedError,
     add_remove_row,
-    checked_distance,
+    check_distance,
     replace_row,
 )
 from sordino.core.parameters import as_written, choice, exact, positive, probability
@@ -170,7 +170,7 @@ def _checked(
 ) -> _Asked:
     q = probability("q", q)
     positive("epsilon", epsilon)
-    where = _default_distance(mechanism) if distance is None else checked_distance(distance)
+    where = _default_distance(mechanism) if distance is None else check_distance(distance)
     mechanism = _checked_mechanism(mechanism, where)
     low, high = checked_bounds(bounds)
     points = math.floor(

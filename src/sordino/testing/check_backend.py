@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp, parse_one
 
 from sordino.core import EngineError, ParameterError, ProofError, UnsupportedError
-from sordino.engines import Engine, Snapshot, double_literal
+from sordino.engines import Engine, Snapshot, write_double
 
 EngineFactory = Callable[[Mapping[str, pa.Table]], Engine]
 
@@ -175,7 +175,7 @@ def _check_doubles(snapshot: Snapshot) -> None:
     counts = [
         exp.alias_(
             exp.Count(
-                this=exp.case().when(kind(this=exp.column("value"), expression=double_literal(cut)), "1")
+                this=exp.case().when(kind(this=exp.column("value"), expression=write_double(cut)), "1")
             ),
             f"n{i}",
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 import sordino as sd
 from sordino.audit import LogLaw, ProfileCheck, Proof, check_profile, prove
-from sordino.audit.zoo.universes import Counts, add_or_remove, counts_of, counts_up_to, replace_one
+from sordino.audit.zoo.universes import Counts, add_or_remove, list_counts_of, list_counts_up_to, replace_one
 from sordino.graphs import Graph, local_sensitivity_profile, triangles_per_node
 from sordino.graphs.metrics import EgoBetweenness
 from sordino.mechanisms.selection import stated_law
@@ -99,11 +99,11 @@ def _selection_law(scores: Any, **options: Any) -> LogLaw:
 def _votes(voters: int) -> Iterator[Check]:
     """Scores are counts of three candidates."""
     replaced = Universe(
-        f"{voters} votes, 3 candidates, one replaced", lambda: counts_of(voters, 3), replace_one
+        f"{voters} votes, 3 candidates, one replaced", lambda: list_counts_of(voters, 3), replace_one
     )
     added = Universe(
         f"up to {voters} votes, 3 candidates, one added or removed",
-        lambda: counts_up_to(voters, 3),
+        lambda: list_counts_up_to(voters, 3),
         add_or_remove,
         partial=True,
     )

@@ -38,7 +38,7 @@ def test_the_student_tail_bound_dominates_the_loss_outside():
 
 @pytest.mark.parametrize("centre", [-7, -5, 0, 5, 9])
 def test_clamped_discrete_laplace_has_mass_one_and_the_right_ends(centre):
-    clamped = lattice_laws.discrete_laplace(1.5, centre, -5, 5)
+    clamped = lattice_laws.tabulate_discrete_laplace(1.5, centre, -5, 5)
     wide = lattice_laws.DiscreteLaplace(centre, 1.5)
     masses = np.exp(wide.log_masses(-200, 200))
     assert clamped.sum() == pytest.approx(1, abs=1e-12)

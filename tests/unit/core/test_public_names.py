@@ -28,7 +28,7 @@ PUBLIC = {
         Curator OWNER Session connect
     """,
     "sordino.engines": """
-        Column ColumnType Engine FileEngine Snapshot Table connect double_literal
+        Column ColumnType Engine FileEngine Snapshot Table connect write_double
     """,
     "sordino.graphs": """
         Graph METRICS Metric count count_law ego_betweenness local_sensitivity_profile max_codegree
@@ -40,7 +40,7 @@ PUBLIC = {
     """,
     "sordino.ledger": """
         Account Amount Event GaussianPart LaplacePart Ledger Limit NothingReleased Reservation
-        StoredRelease TABLE_KINDS batch_guarantee question_key
+        StoredRelease TABLE_KINDS compose_batch write_question_key
     """,
     "sordino.testing": """
         check_backend check_mechanism check_noise prove_mechanism prove_noise seeded

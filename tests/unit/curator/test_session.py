@@ -15,7 +15,7 @@ import pytest
 import sordino as sd
 from sordino.engines import connect as connect_engine
 from sordino.ledger import Ledger
-from sordino.ledger.suspension import SUSPENDED
+from sordino.ledger.suspension import SUSPENSION_NOTICE
 
 COUNT = "SELECT COUNT(*) FROM people"
 JOIN = "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.id"
@@ -157,7 +157,7 @@ def test_a_suspended_analyst_gets_one_sentence_and_nothing_is_read(curator, engi
     sql, arguments = ASKED[case]
     with pytest.raises(sd.SuspendedError) as refused:
         curator.session("ann").query(sql, **({"epsilon": 0.5} | arguments))
-    assert str(refused.value) == SUSPENDED
+    assert str(refused.value) == SUSPENSION_NOTICE
     assert engine.seen == []
     assert curator.session("ann").budget() == before
     assert curator.session("bob").query(COUNT, 0.5).private
@@ -203,7 +203,7 @@ def test_what_is_asked_again_and_again_tells_of_one_failure(engine):
                 seen.append(str(error))
     assert seen[0] == "answered"
     assert "could not answer" in seen[1]
-    assert set(seen[2:]) == {SUSPENDED}  # nothing about rows 2 to 29
+    assert set(seen[2:]) == {SUSPENSION_NOTICE}  # nothing about rows 2 to 29
 
 
 def test_two_sessions_of_one_analyst_close_together(curator, engine):
@@ -234,7 +234,7 @@ def test_two_sessions_of_one_analyst_close_together(curator, engine):
             curator.session("ann").query(COUNT, 0.5)
         failed.set()
         second.join()
-        assert told == [SUSPENDED]
+        assert told == [SUSPENSION_NOTICE]
         engine.fails = lambda sql: None
         curator.resume("ann")
         assert curator.session("ann").budget().spent.loss == 1 + second_fails

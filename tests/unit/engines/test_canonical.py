@@ -6,15 +6,17 @@ import pytest
 from sqlglot import exp, parse_one
 
 from sordino.core import ParameterError, UnsupportedError
-from sordino.engines.canonical import Reading, place, projected, read_through
+from sordino.engines.canonical import Reading, list_projection, read_through, refer_to_place
 from sordino.engines.query import check_query, find_name, write
 
-COLUMNS = projected([("a", None), ("b", exp.Anonymous(this="F", expressions=[exp.column("b", quoted=True)]))])
+COLUMNS = list_projection(
+    [("a", None), ("b", exp.Anonymous(this="F", expressions=[exp.column("b", quoted=True)]))]
+)
 READINGS = {
-    "t": Reading(place("db", "main", "t"), COLUMNS),
-    "s.u": Reading(place("db", "s", "u")),
-    "V": Reading(place("v")),
-    "none": Reading(place("n"), ()),
+    "t": Reading(refer_to_place("db", "main", "t"), COLUMNS),
+    "s.u": Reading(refer_to_place("db", "s", "u")),
+    "V": Reading(refer_to_place("v")),
+    "none": Reading(refer_to_place("n"), ()),
 }
 T = '(SELECT "a", F("b") AS "b" FROM "db"."main"."t")'
 

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from sordino.core import EngineError, MissingExtraError, ParameterError
-from sordino.engines import connect, double_literal
+from sordino.engines import connect, write_double
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_types_are_for_csv_files(tmp_path):
 
 
 def test_a_double_literal_is_that_double():
-    assert double_literal(0.1).sql() == "CAST('0.1' AS DOUBLE)"
-    assert double_literal(float("-inf")).sql() == "CAST('-Infinity' AS DOUBLE)"
+    assert write_double(0.1).sql() == "CAST('0.1' AS DOUBLE)"
+    assert write_double(float("-inf")).sql() == "CAST('-Infinity' AS DOUBLE)"
     with pytest.raises(ParameterError, match="NaN"):
-        double_literal(float("nan"))
+        write_double(float("nan"))
 
 
 @pytest.mark.parametrize(

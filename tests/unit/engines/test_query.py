@@ -8,7 +8,7 @@ from sqlglot import parse_one
 from sordino.core import ParameterError, ProofError, UnsupportedError
 from sordino.engines import connect
 from sordino.engines.duckdb import DuckDBSnapshot
-from sordino.engines.query import check_query, table_name, tables_read
+from sordino.engines.query import check_query, find_tables_read, name_table
 from sordino.testing import check_backend
 
 
@@ -24,7 +24,7 @@ from sordino.testing import check_backend
     ],
 )
 def test_tables_read_keeps_to_the_scope_of_names(sql, names):
-    assert {table_name(table) for table in tables_read(parse_one(sql))} == names
+    assert {name_table(table) for table in find_tables_read(parse_one(sql))} == names
 
 
 def test_a_name_out_of_scope_is_no_table():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sordino as sd
 from sordino.ledger import Amount, Ledger, Limit
 from sordino.ledger.amount_text import write_rounded_down, write_rounded_up
-from sordino.ledger.composition import epsilon_cost, rho_cost
+from sordino.ledger.composition import count_epsilon, count_rho
 from tests.unit.ledger.conftest import pure
 
 LOSSES = st.floats(min_value=5e-324, max_value=1.7e308)
@@ -29,13 +29,13 @@ DELTAS = st.one_of(st.just(0.0), st.floats(min_value=5e-324, max_value=1 - 2**-5
 @settings(max_examples=300)
 def test_a_cost_is_never_below_what_was_asked(epsilon, delta):
     asked, beside = Fraction(repr(epsilon)), Fraction(repr(delta))
-    paid = epsilon_cost(pure(epsilon, delta).loss)
+    paid = count_epsilon(pure(epsilon, delta).loss)
     assert asked <= paid.loss < asked + Fraction(1, 10**100)
     assert beside <= paid.delta < beside + Fraction(1, 10**100)
-    in_rho = rho_cost(pure(epsilon, delta).loss)
+    in_rho = count_rho(pure(epsilon, delta).loss)
     assert asked**2 / 2 <= in_rho.loss
     assert beside <= in_rho.delta
-    stated = rho_cost(sd.Loss(rho=epsilon))
+    stated = count_rho(sd.Loss(rho=epsilon))
     assert asked <= stated.loss < asked + Fraction(1, 10**100)
 
 
@@ -129,7 +129,7 @@ def test_the_statement_of_a_rho_is_at_least_that_of_the_theorem(rho, delta):
 
 
 def test_no_loss_costs_nothing_and_no_number_is_no_loss(ledger):
-    assert epsilon_cost(pure(0.0).loss) == Amount()
+    assert count_epsilon(pure(0.0).loss) == Amount()
     for odd in (math.inf, math.nan, -1.0):
         with pytest.raises(sd.ParameterError):
             ledger.reserve("shop", "ann", pure(odd), question="q")

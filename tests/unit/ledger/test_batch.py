@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import sordino as sd
-from sordino.ledger import GaussianPart, LaplacePart, batch_guarantee
+from sordino.ledger import GaussianPart, LaplacePart, compose_batch
 from tests.unit.ledger.conftest import pure
 
 ROW = sd.add_remove_row()
@@ -49,7 +49,7 @@ def randomized_response_epsilon(epsilon, count, delta):
     ("count", "deviation", "delta"), [(1, 2.0, 1e-6), (16, 10.0, 1e-6), (100, 40.0, 1e-5)]
 )
 def test_gaussians_compose_to_one_gaussian(count, deviation, delta):
-    bound = batch_guarantee([GaussianPart(ROW, deviation)] * count, delta)
+    bound = compose_batch([GaussianPart(ROW, deviation)] * count, delta)
     exact = gaussian_epsilon(math.sqrt(count) / deviation, delta)
     assert exact <= bound.epsilon <= exact * 1.01 + 1e-3
     assert bound.delta == delta
@@ -58,7 +58,7 @@ def test_gaussians_compose_to_one_gaussian(count, deviation, delta):
 
 @pytest.mark.parametrize(("epsilon", "count"), [(0.1, 30), (0.5, 10)])
 def test_pure_guarantees_compose_like_randomized_response(epsilon, count):
-    bound = batch_guarantee([pure(epsilon)] * count, 1e-5)
+    bound = compose_batch([pure(epsilon)] * count, 1e-5)
     exact = randomized_response_epsilon(epsilon, count, 1e-5)
     assert exact <= bound.epsilon <= exact + 2**-13 * count + 1e-3
     assert bound.epsilon < count * epsilon
@@ -66,25 +66,25 @@ def test_pure_guarantees_compose_like_randomized_response(epsilon, count):
 
 def test_the_exponential_mechanism_and_permute_and_flip_get_the_same():
     parts = [[pure(0.2, theorem=name)] * 12 for name in ("exponential mechanism", "permute-and-flip")]
-    assert batch_guarantee(parts[0], 1e-5).epsilon == batch_guarantee(parts[1], 1e-5).epsilon
+    assert compose_batch(parts[0], 1e-5).epsilon == compose_batch(parts[1], 1e-5).epsilon
 
 
 def test_a_batch_never_costs_more_than_the_sum():
-    assert batch_guarantee([pure(0.1), pure(0.2)], 1e-9).epsilon == pytest.approx(0.3, abs=1e-12)
-    assert batch_guarantee([pure(0.1)] * 3, 1e-30).epsilon >= 0.3
-    assert batch_guarantee([LaplacePart(ROW, 2.0, 1.0)], 1e-30).epsilon == 0.5
+    assert compose_batch([pure(0.1), pure(0.2)], 1e-9).epsilon == pytest.approx(0.3, abs=1e-12)
+    assert compose_batch([pure(0.1)] * 3, 1e-30).epsilon >= 0.3
+    assert compose_batch([LaplacePart(ROW, 2.0, 1.0)], 1e-30).epsilon == 0.5
 
 
 def test_laplace_noise_is_at_most_its_worst_case():
-    noise = batch_guarantee([LaplacePart(ROW, 5.0)] * 40, 1e-6)
-    assert noise.epsilon < batch_guarantee([pure(0.2)] * 40, 1e-6).epsilon < 8
+    noise = compose_batch([LaplacePart(ROW, 5.0)] * 40, 1e-6)
+    assert noise.epsilon < compose_batch([pure(0.2)] * 40, 1e-6).epsilon < 8
 
 
 def test_a_mixed_batch_counts_every_part():
     mixed = [LaplacePart(ROW, 4.0), GaussianPart(ROW, 5.0), pure(0.3, 1e-7)]
-    whole = batch_guarantee(mixed, 1e-5).epsilon
-    assert all(batch_guarantee(mixed[:k], 1e-5).epsilon < whole for k in (1, 2))
-    assert "3 releases" in batch_guarantee(mixed, 1e-5).theorem
+    whole = compose_batch(mixed, 1e-5).epsilon
+    assert all(compose_batch(mixed[:k], 1e-5).epsilon < whole for k in (1, 2))
+    assert "3 releases" in compose_batch(mixed, 1e-5).theorem
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_mixed_batch_counts_every_part():
 )
 def test_a_batch_without_a_sound_answer_is_refused(parts, delta, error):
     with pytest.raises(error):
-        batch_guarantee(parts, delta)
+        compose_batch(parts, delta)
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
@@ -132,7 +132,7 @@ HUGE = 10.0**300
     ids=["1e4", "1e9", "1e-300", "Laplace 1e6", "Laplace 1e-600"],
 )
 def test_what_no_grid_can_follow_is_the_plain_sum_and_never_less(part, exact):
-    found = batch_guarantee([part, part], delta=1e-6)
+    found = compose_batch([part, part], delta=1e-6)
     assert exact <= Fraction(repr(found.epsilon)) <= exact * (1 + Fraction(1, 10**15)) + Fraction(1, 10**323)
 
 
@@ -149,4 +149,4 @@ def test_what_no_grid_can_follow_is_the_plain_sum_and_never_less(part, exact):
 )
 def test_what_neither_sum_nor_grid_can_state_is_refused_in_words(part):
     with pytest.raises(sd.UnsupportedError, match="no finite epsilon"):
-        batch_guarantee([part, part], delta=1e-6)
+        compose_batch([part, part], delta=1e-6)

@@ -10,7 +10,7 @@ import pytest
 import sordino as sd
 from sordino.core import Loss
 from sordino.ledger import Amount, Ledger, Limit
-from sordino.ledger.composition import epsilon_cost, rho_cost
+from sordino.ledger.composition import count_epsilon, count_rho
 from sordino.mechanisms.selection.samplers import SAMPLERS
 from tests.unit.ledger.conftest import pure
 from tests.unit.ledger.old_formats import write_old
@@ -19,28 +19,28 @@ SCORES = np.array([3.0, 1.0, 0.0])
 
 
 def test_epsilon_counts_at_the_decimal_that_is_written():
-    assert epsilon_cost(pure(0.1, 1e-7).loss) == Amount(Fraction(1, 10), Fraction(1, 10**7))
+    assert count_epsilon(pure(0.1, 1e-7).loss) == Amount(Fraction(1, 10), Fraction(1, 10**7))
 
 
 def test_a_fraction_that_is_no_decimal_rounds_up_as_a_loss_and_down_as_a_budget():
     third = Fraction(1, 3)
-    assert third < epsilon_cost(pure(third).loss).loss < third + Fraction(1, 10**99)
+    assert third < count_epsilon(pure(third).loss).loss < third + Fraction(1, 10**99)
     assert third - Fraction(1, 10**99) < Limit.of(epsilon=third).amount.loss < third
 
 
 def test_pure_epsilon_costs_half_its_square_in_rho():
-    assert rho_cost(pure(0.2).loss) == Amount(Fraction(2, 100))
+    assert count_rho(pure(0.2).loss) == Amount(Fraction(2, 100))
 
 
 def test_an_approximate_guarantee_costs_its_delta_too():
-    assert rho_cost(pure(0.2, 1e-9).loss) == Amount(Fraction(2, 100), Fraction(1, 10**9))
+    assert count_rho(pure(0.2, 1e-9).loss) == Amount(Fraction(2, 100), Fraction(1, 10**9))
 
 
 def test_rho_is_counted_as_stated_and_not_as_epsilon():
     gaussian = sd.Guarantee(sd.Loss(rho=0.005), sd.add_remove_row(), "Gaussian")
-    assert rho_cost(gaussian.loss) == Amount(Fraction(5, 1000))
+    assert count_rho(gaussian.loss) == Amount(Fraction(5, 1000))
     with pytest.raises(sd.UnsupportedError, match="as_approximate"):
-        epsilon_cost(gaussian.loss)
+        count_epsilon(gaussian.loss)
 
 
 @pytest.mark.parametrize("sampler", ["exponential", "permute_and_flip"])
@@ -55,26 +55,26 @@ def test_bounded_range_is_granted_to_the_exponential_law_alone(sampler, mechanis
         mechanism=sampler if mechanism == "own" else mechanism,
         **drawn,
     )
-    factor = rho_cost(release.guarantee.loss).loss / Fraction(4, 10) ** 2
+    factor = count_rho(release.guarantee.loss).loss / Fraction(4, 10) ** 2
     assert factor == Fraction(1, 8 if SAMPLERS[sampler].bounded_range else 2)
 
 
 def test_several_draws_do_not_get_bounded_range_and_a_group_has_its_own():
     """Along a path of k neighbours the losses add up outcome by outcome, and so do their ranges."""
     top = sd.top_k(SCORES, 2, profile=sd.Profile.constant(1.0), epsilon=0.4, mechanism="exponential")
-    assert rho_cost(top.guarantee.loss).loss == Fraction(8, 100)
-    assert rho_cost(Loss(epsilon=0.2, bounded_range=True).for_changes(2)).loss == Fraction(2, 100)
+    assert count_rho(top.guarantee.loss).loss == Fraction(8, 100)
+    assert count_rho(Loss(epsilon=0.2, bounded_range=True).for_changes(2)).loss == Fraction(2, 100)
 
 
 def test_no_sentence_is_worth_anything():
     for theorem in ("exponential mechanism", "shifted dampening, drawn by exponential mechanism", "zCDP"):
-        assert rho_cost(pure(0.2, theorem=theorem).loss).loss == Fraction(2, 100)
+        assert count_rho(pure(0.2, theorem=theorem).loss).loss == Fraction(2, 100)
 
 
 def test_every_other_mechanism_pays_the_full_rate():
     for mechanism in ("report_noisy_max", "inverse_sensitivity", "local_dampening"):
         release = sd.select(SCORES, profile=sd.Profile.constant(1.0), epsilon=0.4, mechanism=mechanism)
-        assert rho_cost(release.guarantee.loss).loss == Fraction(16, 100) / 2
+        assert count_rho(release.guarantee.loss).loss == Fraction(16, 100) / 2
 
 
 def test_the_statement_of_a_rho_account_is_bun_and_steinkes_rounded_up():

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 import sordino as sd
-from sordino.ledger import Amount, Ledger, Limit, NothingReleased, question_key
+from sordino.ledger import Amount, Ledger, Limit, NothingReleased, write_question_key
 from tests.unit.ledger.conftest import pure
 
 
@@ -272,16 +272,22 @@ def test_history_is_the_owners_whole_record(ledger):
 
 
 def test_a_key_is_the_same_for_the_same_question():
-    one = question_key("SELECT 1", epsilon=1, grid=(0.5, 2))
-    assert one == question_key("SELECT 1", grid=[0.5, 2.0], epsilon=1.0)
+    one = write_question_key("SELECT 1", epsilon=1, grid=(0.5, 2))
+    assert one == write_question_key("SELECT 1", grid=[0.5, 2.0], epsilon=1.0)
     assert (
-        len({one, question_key("SELECT 1", epsilon=2), question_key("SELECT 1", version="may", epsilon=1)})
+        len(
+            {
+                one,
+                write_question_key("SELECT 1", epsilon=2),
+                write_question_key("SELECT 1", version="may", epsilon=1),
+            }
+        )
         == 3
     )
-    assert question_key("q", flag=True) != question_key("q", flag=1)
-    assert question_key("q", text="1") != question_key("q", text=1)
+    assert write_question_key("q", flag=True) != write_question_key("q", flag=1)
+    assert write_question_key("q", text="1") != write_question_key("q", text=1)
     with pytest.raises(sd.ParameterError):
-        question_key("q", odd=object())
+        write_question_key("q", odd=object())
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, None])

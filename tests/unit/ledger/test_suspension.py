@@ -10,9 +10,9 @@ from fractions import Fraction
 import pytest
 
 import sordino as sd
-from sordino.ledger import GaussianPart, Ledger, Limit, NothingReleased, batch_guarantee
+from sordino.ledger import GaussianPart, Ledger, Limit, NothingReleased, compose_batch
 from sordino.ledger import alive as alive_module
-from sordino.ledger.suspension import SUSPENDED
+from sordino.ledger.suspension import SUSPENSION_NOTICE
 from tests.unit.ledger.conftest import pure
 from tests.unit.ledger.old_formats import write_old
 
@@ -81,7 +81,7 @@ def test_whatever_ends_a_question_without_a_release_suspends_before_it_is_told(l
         ask()
     assert told.value is error
     assert seen == [(["reserve", "suspend"], True)]
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
     event = ledger.history()[-1]
     assert (event.scope, event.reservation, event.release) == ("failure", event.number - 1, None)
     assert ledger.account("shop", "ann").spent.loss == Fraction(35, 100)
@@ -89,7 +89,7 @@ def test_whatever_ends_a_question_without_a_release_suspends_before_it_is_told(l
 
 
 def test_the_sentence_names_nobody_and_no_cause():
-    assert not {"ann", "shop", "row 7", "crash"} & set(SUSPENDED.split())
+    assert not {"ann", "shop", "row 7", "crash"} & set(SUSPENSION_NOTICE.split())
     assert issubclass(sd.SuspendedError, sd.BudgetError)
 
 
@@ -101,7 +101,7 @@ def test_a_suspension_outlives_the_process_and_every_limit(ledger, path):
         again.declare("shop", {"ann": Limit.of(epsilon=8)}, distance=sd.add_remove_row())
         again.declare("shop", {}, distance=sd.add_remove_row())
         again.declare("shop", {"ann": Limit.of(epsilon=7)}, distance=sd.add_remove_row())
-        assert refusals(again) == {(SUSPENDED, None)}
+        assert refusals(again) == {(SUSPENSION_NOTICE, None)}
         again.verify()
 
 
@@ -129,7 +129,7 @@ def test_the_owner_resumes_and_the_record_keeps_both(ledger):
     assert kinds(ledger) == ["grant", "reserve", "suspend", "resume"]
     ledger.spend("shop", "ann", pure(0.1), "q", answer)
     fail(ledger)
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
     ledger.verify()
 
 
@@ -170,7 +170,7 @@ def test_an_error_after_the_commit_is_no_failure(ledger):
 def test_leaving_without_a_release_is_a_failure_too(ledger):
     with ledger.reserve("shop", "ann", pure(0.5), question="q"):
         pass
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
 
 
 @pytest.mark.parametrize(
@@ -179,16 +179,16 @@ def test_leaving_without_a_release_is_a_failure_too(ledger):
 def test_a_release_that_cannot_be_stored_is_a_failure_too(ledger, release):
     with pytest.raises(sd.SordinoError):
         ledger.spend("shop", "ann", pure(0.1), "q", lambda: release)
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
 
 
 def test_a_batch_that_fails_suspends_like_a_question(ledger):
     ledger.grant("shop", "ann", Limit.of(epsilon=9, delta=1e-4))
     parts = [GaussianPart(sd.add_remove_row(), 20.0)] * 3
-    joint = batch_guarantee(parts, delta=1e-6)
+    joint = compose_batch(parts, delta=1e-6)
     with pytest.raises(ZeroDivisionError):
         ledger.spend("shop", "ann", joint, "three", failing(ZeroDivisionError()))
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
     assert ledger.account("shop", "ann").spent.loss == Fraction(repr(joint.epsilon))
 
 
@@ -216,7 +216,7 @@ def test_after_a_failure_what_is_under_way_ends_alike_whether_it_would_fail_or_a
     first, *others = under_way(ledger, 9)
     assert outcome(first, OverflowError("first")) == "OverflowError: first"
     told = {outcome(other, None if turn % 2 else OverflowError("x")) for turn, other in enumerate(others)}
-    assert told == {f"SuspendedError: {SUSPENDED}"}
+    assert told == {f"SuspendedError: {SUSPENSION_NOTICE}"}
     assert not [event for event in ledger.history() if event.kind == "commit"]
     assert {event.scope for event in ledger.history() if event.kind == "suspend"} == {"failure", "withheld"}
     ledger.resume("shop", "ann")
@@ -268,7 +268,7 @@ def test_threads_that_fail_together_tell_of_one_failure(ledger):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(told) == sorted(["mine"] + [SUSPENDED] * 7)
+    assert sorted(told) == sorted(["mine"] + [SUSPENSION_NOTICE] * 7)
     ledger.verify()
 
 
@@ -293,7 +293,7 @@ def test_who_goes_without_a_word_has_failed(ledger, path):
     with pytest.raises(sd.SuspendedError, match="is suspended"):
         ledger.spend("shop", "ann", pure(0.1), "q", lambda: pytest.fail("drawn"))
     assert [(e.kind, e.scope) for e in ledger.history()][-1] == ("suspend", "crash")
-    assert refusals(ledger) == {(SUSPENDED, None)}
+    assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
     assert lock_files(path) == []
     ledger.verify()
 
@@ -302,7 +302,7 @@ def test_a_death_withholds_what_is_under_way(ledger, path):
     mine = ledger.reserve("shop", "ann", pure(0.1), question="mine")
     with Ledger.open(path) as gone:
         gone.reserve("shop", "ann", pure(0.1), question="q")
-    assert outcome(mine) == f"SuspendedError: {SUSPENDED}"
+    assert outcome(mine) == f"SuspendedError: {SUSPENSION_NOTICE}"
     assert [(e.kind, e.scope) for e in ledger.history()][-2:] == [
         ("suspend", "crash"),
         ("suspend", "withheld"),
@@ -342,7 +342,7 @@ def test_a_killed_process_has_failed_and_a_living_one_has_not(ledger, path):
     # The child sees that its parent lives, asks, and is killed with its question under way.
     assert in_a_child(lambda: ledger.reserve("shop", "ann", pure(0.2), question="its").analyst) == "ann"
     assert ledger.account("shop", "ann").suspended
-    assert outcome(mine) == f"SuspendedError: {SUSPENDED}"
+    assert outcome(mine) == f"SuspendedError: {SUSPENSION_NOTICE}"
     ledger.resume("shop", "ann")
     assert outcome(ledger.reserve("shop", "ann", pure(0.1), question="again")) == "value"
 
@@ -435,8 +435,8 @@ def test_a_ledger_in_memory_suspends_too():
         ledger.grant("shop", "ann", Limit.of(epsilon=1))
         first, second = under_way(ledger, 2)
         outcome(first, OverflowError())
-        assert outcome(second) == f"SuspendedError: {SUSPENDED}"
-        assert refusals(ledger) == {(SUSPENDED, None)}
+        assert outcome(second) == f"SuspendedError: {SUSPENSION_NOTICE}"
+        assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
         ledger.resume("shop", "ann")
         ledger.spend("shop", "ann", pure(0.1), "q", answer)
         ledger.verify()
@@ -469,7 +469,7 @@ def test_a_question_that_an_older_format_left_without_an_end_has_failed(path, ve
     with Ledger.open(path) as ledger:
         ledger.verify()
         ledger.spend("shop", "bob", pure(0.1), "q", answer)
-        assert refusals_of_zoe(ledger) == SUSPENDED
+        assert refusals_of_zoe(ledger) == SUSPENSION_NOTICE
         ledger.resume("shop", "zoe")
         ledger.spend("shop", "zoe", pure(0.1), "q", answer)
         ledger.verify()

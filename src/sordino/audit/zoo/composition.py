@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.audit.prove import Proof, prove
-from sordino.audit.zoo.lattice_laws import discrete_laplace
+from sordino.audit.zoo.lattice_laws import tabulate_discrete_laplace
 from sordino.audit.zoo.specimen import Specimen
-from sordino.audit.zoo.universes import Counts, counts_of, replace_one
+from sordino.audit.zoo.universes import Counts, list_counts_of, replace_one
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def _noisy_maximum(rate: float) -> Proof:
     """Law of (index, noisy maximum clamped to ±reach), ties to the first index; noise of the given rate."""
 
     def law(scores: Counts) -> Floats:
-        mass = np.array([discrete_laplace(1 / rate, s, -_REACH, _REACH) for s in scores])
+        mass = np.array([tabulate_discrete_laplace(1 / rate, s, -_REACH, _REACH) for s in scores])
         up_to = np.minimum(np.cumsum(mass, axis=1), 1.0)
         below = np.concatenate([np.zeros((_SCORED, 1)), up_to[:, :-1]], axis=1)
         joint = np.array(
@@ -65,7 +65,7 @@ def _sparse_vector(*, noisy_queries: bool) -> Proof:
     thresholds = np.arange(-reach, reach + 1)
 
     def law(answers: Counts) -> dict[tuple[bool, ...], float]:
-        prior = discrete_laplace(2 / _EPSILON, 0, -reach, reach)
+        prior = tabulate_discrete_laplace(2 / _EPSILON, 0, -reach, reach)
         law_of: dict[tuple[bool, ...], float] = {}
         if not noisy_queries:
             for threshold, mass in zip(thresholds.tolist(), prior.tolist(), strict=True):
@@ -74,7 +74,7 @@ def _sparse_vector(*, noisy_queries: bool) -> Proof:
             return law_of
         still = prior
         for place, answer in enumerate(answers):
-            noise = discrete_laplace(4 / _EPSILON, answer, -2 * reach, 2 * reach)
+            noise = tabulate_discrete_laplace(4 / _EPSILON, answer, -2 * reach, 2 * reach)
             below = np.concatenate([[0.0], np.cumsum(noise)])[thresholds + 2 * reach]
             law_of[(False,) * place + (True,)] = float(still @ (1 - below))
             still = still * below
@@ -100,11 +100,11 @@ def _histogram(scale: float) -> Proof:
     reach = 25
 
     def law(counts: Counts) -> Floats:
-        one, two = (discrete_laplace(scale, c, -reach, reach) for c in counts[:2])
+        one, two = (tabulate_discrete_laplace(scale, c, -reach, reach) for c in counts[:2])
         joint: Floats = np.outer(one, two).ravel()
         return joint
 
-    return prove(law, counts_of(3, 3), replace_one, _EPSILON)
+    return prove(law, list_counts_of(3, 3), replace_one, _EPSILON)
 
 
 PARALLEL_UNDER_REPLACE = Specimen(

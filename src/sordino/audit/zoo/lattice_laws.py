@@ -144,7 +144,7 @@ class RoundedStudent:
         return 3 * abs(math.log(self.scale / other.scale)) + 4 * missing
 
 
-def discrete_laplace(scale: float, centre: int, low: int, high: int) -> Floats:
+def tabulate_discrete_laplace(scale: float, centre: int, low: int, high: int) -> Floats:
     """Discrete Laplace noise clamped to low, …, high: what falls outside goes to the two ends."""
     values = np.arange(low, high + 1)
     masses: Floats = math.tanh(0.5 / scale) * np.exp(-np.abs(values - centre) / scale)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sordino.audit.check_profile import ProfileCheck, check_profile
 from sordino.audit.prove import Proof, prove
 from sordino.audit.zoo.specimen import Specimen
-from sordino.audit.zoo.universes import Counts, add_or_remove, counts_up_to, step_along
+from sordino.audit.zoo.universes import Counts, add_or_remove, list_counts_up_to, step_along
 
 Floats = NDArray[np.float64]
 
@@ -212,7 +212,7 @@ def _tree_profile(cells: Counts, *, stop: bool) -> list[float]:
 def _tree(*, stop: bool) -> ProfileCheck:
     return check_profile(
         lambda cells: _tree_profile(cells, stop=stop),
-        counts_up_to(_TREE_ROWS, 4),
+        list_counts_up_to(_TREE_ROWS, 4),
         add_or_remove,
         _information,
         horizon=_TREE_HORIZON,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sordino.audit.prove import Proof, prove
 from sordino.audit.zoo.specimen import Specimen
-from sordino.audit.zoo.universes import Counts, counts_of, replace_one, step_along
+from sordino.audit.zoo.universes import Counts, list_counts_of, replace_one, step_along
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,10 @@ PERMUTE_AND_FLIP_FULL_RATE = Specimen(
 def _label_counts(rate: float) -> Proof:
     epsilon = 1.0
     return prove(
-        lambda counts: _exponential(rate * epsilon * np.array(counts)), counts_of(12, 3), replace_one, epsilon
+        lambda counts: _exponential(rate * epsilon * np.array(counts)),
+        list_counts_of(12, 3),
+        replace_one,
+        epsilon,
     )
 
 

@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from sordino.audit.prove import Proof, prove
 from sordino.audit.zoo.specimen import Specimen
-from sordino.audit.zoo.universes import Counts, add_or_remove, counts_up_to
+from sordino.audit.zoo.universes import Counts, add_or_remove, list_counts_up_to
 
 _EPSILON = 1.0
 _LABELS = 3
@@ -70,7 +70,7 @@ def _check(beta: float, distance: Callable[[Any], int]) -> Proof:
         probabilities[_winner(counts)] = 1 - (_LABELS - 1) * lost
         return probabilities
 
-    return prove(law, counts_up_to(7, _LABELS), add_or_remove, _EPSILON, partial=True)
+    return prove(law, list_counts_up_to(7, _LABELS), add_or_remove, _EPSILON, partial=True)
 
 
 SMOOTHING_BY_EPSILON = Specimen(

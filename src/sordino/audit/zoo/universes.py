@@ -8,12 +8,12 @@ from itertools import product
 Counts = tuple[int, ...]
 
 
-def counts_up_to(total: int, cells: int) -> list[Counts]:
+def list_counts_up_to(total: int, cells: int) -> list[Counts]:
     """All histograms of at most ``total`` rows."""
     return [c for c in product(range(total + 1), repeat=cells) if sum(c) <= total]
 
 
-def counts_of(total: int, cells: int) -> list[Counts]:
+def list_counts_of(total: int, cells: int) -> list[Counts]:
     """All histograms of exactly ``total`` rows."""
     return [c for c in product(range(total + 1), repeat=cells) if sum(c) == total]
 

@@ -18,7 +18,7 @@ from sordino.core import (
     Release,
     Secret,
     add_remove_row,
-    checked_distance,
+    check_distance,
 )
 from sordino.core.parameters import exact, non_negative, positive, probability
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
@@ -269,7 +269,7 @@ def _integer_plan(
 def as_smooth_bound(bound: Any, distance: Distance | None) -> SmoothBound:
     """A number, a Profile or a SmoothBound, as a SmoothBound."""
     if distance is not None:
-        checked_distance(distance)
+        check_distance(distance)
     if isinstance(bound, Profile):
         return bound.smooth_bound(distance)
     if not isinstance(bound, SmoothBound):

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sordino.engines import double_literal
+from sordino.engines import write_double
 from sordino.sql.aggregates.aggregate import Aggregate, read_argument, take_number, take_radius
 from sordino.sql.aggregates.measure import LARGEST_ANSWER, SMALL_REACH, is_there, whole_number
 from sordino.sql.expressions import Expressions
@@ -134,26 +134,26 @@ def _lattice(node: exp.Expr, known: Range, text: Text) -> tuple[Fraction, Fracti
 def _round(double: exp.Expr, step: Fraction) -> exp.Expr:
     scaled = double if step.numerator == 1 else _without_dust(double)
     if step.denominator != 1:
-        scaled = exp.Mul(this=scaled, expression=double_literal(float(step.denominator)))
+        scaled = exp.Mul(this=scaled, expression=write_double(float(step.denominator)))
     if step.numerator != 1:
-        scaled = exp.Div(this=bracket(scaled), expression=double_literal(float(step.numerator)), typed=True)
-    shifted = exp.Add(this=bracket(scaled), expression=double_literal(0.5))
+        scaled = exp.Div(this=bracket(scaled), expression=write_double(float(step.numerator)), typed=True)
+    shifted = exp.Add(this=bracket(scaled), expression=write_double(0.5))
     return exp.cast(exp.Floor(this=shifted), exp.DataType.Type.BIGINT)
 
 
 def _without_dust(double: exp.Expr) -> exp.Expr:
     """Zero in place of numbers so small that some engines raise when they are divided."""
     small = exp.and_(
-        exp.GT(this=bracket(double), expression=double_literal(-1e-200)),
-        exp.LT(this=bracket(double), expression=double_literal(1e-200)),
+        exp.GT(this=bracket(double), expression=write_double(-1e-200)),
+        exp.LT(this=bracket(double), expression=write_double(1e-200)),
     )
-    return case((small, double_literal(0.0)), default=double)
+    return case((small, write_double(0.0)), default=double)
 
 
 def _limit(bound: Fraction, whole: bool) -> exp.Expr:
     if whole and bound.denominator == 1:
         return bracket(whole_number(int(bound)))
-    return double_literal(float(bound))
+    return write_double(float(bound))
 
 
 def _read(node: exp.Sum, expressions: Expressions) -> tuple[BoundedSum]:

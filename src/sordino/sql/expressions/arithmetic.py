@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.engines import double_literal
+from sordino.engines import write_double
 from sordino.sql.expressions.choices import combine_branches
 from sordino.sql.expressions.decimals import calculate, fold_literals, turns_exactly
 from sordino.sql.expressions.intervals import (
@@ -78,7 +78,7 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
         result = exp.Mul(this=bracket(a.expression), expression=divisor)
     else:
         window = (tiny_a / big_b, big_a / tiny_b)
-        nullable = exp.Nullif(this=divisor, expression=double_literal(0.0))
+        nullable = exp.Nullif(this=divisor, expression=write_double(0.0))
         result = exp.Div(this=bracket(a.expression), expression=nullable, typed=True, safe=False)
     if window[0] < _SMALLEST or window[1] > _LARGEST:
         read.text.refuse(node, _TOO_MANY)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from sordino.engines import ColumnType, double_literal
+from sordino.engines import ColumnType, write_double
 
 Kind = ColumnType | Literal["null"]
 NUMBERS = ("integer", "decimal", "float")
@@ -70,7 +70,7 @@ def number_literal(value: Fraction, *, whole: bool) -> Value:
     if whole and -(2**63) < value < 2**63:
         return Value(exp.Literal.number(int(value)), "integer", _INTEGER_WINDOW, known, int(value))
     size = abs(float(value)) or 1.0
-    return Value(double_literal(float(value)), "float", (size, size), known, value)
+    return Value(write_double(float(value)), "float", (size, size), known, value)
 
 
 def integer(expression: exp.Expr) -> Value:
@@ -114,7 +114,7 @@ def as_double(value: Value) -> Value:
     if value.kind != "decimal":
         return replace(value, expression=double, kind="float", constant=None, column=None)
     guarded = case(
-        (within(value.expression, "1e-39"), double_literal(0.0)), (within(value.expression, "1e38"), double)
+        (within(value.expression, "1e-39"), write_double(0.0)), (within(value.expression, "1e38"), double)
     )
     return Value(double if value.digits else guarded, "float", (1e-39, 1e38), value.range)
 
@@ -125,11 +125,11 @@ def make_calculable(value: Value) -> Value:
     if double.window is not None:
         return double
     inner = double.expression
-    small, large = double_literal(1e-70), double_literal(1e70)
+    small, large = write_double(1e-70), write_double(1e70)
     guarded = case(
-        (exp.and_(exp.GT(this=bracket(inner), expression=double_literal(-1e-70)),
-                  exp.LT(this=bracket(inner), expression=small)), double_literal(0.0)),
-        (exp.and_(exp.GTE(this=bracket(inner), expression=double_literal(-1e70)),
+        (exp.and_(exp.GT(this=bracket(inner), expression=write_double(-1e-70)),
+                  exp.LT(this=bracket(inner), expression=small)), write_double(0.0)),
+        (exp.and_(exp.GTE(this=bracket(inner), expression=write_double(-1e70)),
                   exp.LTE(this=bracket(inner), expression=large)), inner.copy()),
     )  # fmt: skip
     return replace(double, expression=guarded, window=(1e-70, 1e70), column=None)
