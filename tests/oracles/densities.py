@@ -65,6 +65,24 @@ def student_t(nu: float) -> Noise:
     )
 
 
+def flared_laplace(core: float, power: float) -> Noise:
+    """Density proportional to e^{-|z|} up to the core, and to e^{-core}(1 + (|z| - core)/power)^{-power} beyond."""
+    outside = math.exp(-core) * power / (power - 1)
+    mass = 2 * (1 - math.exp(-core) + outside)
+
+    def log_pdf(z: np.ndarray) -> np.ndarray:
+        size = np.abs(z)
+        far = core + power * np.log(np.maximum(power + size - core, power) / power)
+        return -np.where(size <= core, size, far) - math.log(mass)
+
+    def upper_tail(a: np.ndarray) -> np.ndarray:
+        far = outside * (np.maximum(power + a - core, power) / power) ** (1 - power)
+        near = np.exp(-np.minimum(a, core)) - math.exp(-core) + outside
+        return np.where(a <= core, near, far) / mass
+
+    return _symmetric("flared_laplace", log_pdf, upper_tail)
+
+
 def generalised_cauchy(gamma: float) -> Noise:
     """Density proportional to 1/(1 + |z|^gamma), gamma > 1; the constant is gamma sin(pi/gamma)/(2 pi)."""
     constant = math.log(gamma * math.sin(math.pi / gamma) / (2 * math.pi))

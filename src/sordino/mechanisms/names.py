@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 # one shape whatever β is, so that the best β of a grid may be taken
-GridNoiseName = Literal["student_t", "cauchy", "laplace"]
+GridNoiseName = Literal["flared_laplace", "student_t", "cauchy", "laplace"]
 SmoothNoiseName = Literal[GridNoiseName, "lln"]
 ConstantNoiseName = Literal["gaussian", "discrete_laplace", "discrete_gaussian"]
 NoiseName = Literal[SmoothNoiseName, ConstantNoiseName]

@@ -16,11 +16,13 @@ import pytest
 
 from sordino.audit import prove
 from sordino.core import CalibrationError, UnsupportedError
-from sordino.mechanisms.noise import CauchyNoise, LaplaceNoise, RoundedLaw
+from sordino.mechanisms.noise import CauchyNoise, FlaredLaplaceNoise, LaplaceNoise, RoundedLaw
 from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.sensitivity import SmoothBound
 
 NOISES = [
+    ("flared_laplace", 1.0, 0.0),
+    ("flared_laplace", 0.3, 0.0),
     ("student_t", 1.0, 0.0),
     ("cauchy", 1.0, 0.0),
     ("cauchy", 0.3, 0.0),
@@ -113,14 +115,15 @@ def pair_bound(grid, x):
     return SmoothBound(lambda beta: sizes[beta])
 
 
+AT_THE_LIMIT = [(FlaredLaplaceNoise(), 1.0, 0.0), (CauchyNoise(), 1.0, 0.0), (LaplaceNoise(), 1.0, 1e-3)]
+
+
 def two_point_grid(noise, epsilon, delta, parts=(0.1, 0.6)):
     top = noise.largest_beta(epsilon, delta)
     return BetaGrid.at(noise, [part * top for part in parts], epsilon=epsilon, delta=delta)
 
 
-@pytest.mark.parametrize(
-    ("noise", "epsilon", "delta"), [(CauchyNoise(), 1.0, 0.0), (LaplaceNoise(), 1.0, 1e-3)]
-)
+@pytest.mark.parametrize(("noise", "epsilon", "delta"), AT_THE_LIMIT)
 def test_least_scale_is_private_where_every_limit_is_reached(noise, epsilon, delta):
     grid = two_point_grid(noise, epsilon, delta)
     databases = pair_universe(grid)
@@ -153,9 +156,7 @@ def a_fifth_less_noise(grid, bound):
 
 
 @pytest.mark.parametrize("choose", [least_bound_over_largest_alpha, a_fifth_less_noise])
-@pytest.mark.parametrize(
-    ("noise", "epsilon", "delta"), [(CauchyNoise(), 1.0, 0.0), (LaplaceNoise(), 1.0, 1e-3)]
-)
+@pytest.mark.parametrize(("noise", "epsilon", "delta"), AT_THE_LIMIT)
 def test_mutants_of_the_grid_are_refused(noise, epsilon, delta, choose):
     grid = two_point_grid(noise, epsilon, delta)
     databases = pair_universe(grid)
@@ -163,10 +164,11 @@ def test_mutants_of_the_grid_are_refused(noise, epsilon, delta, choose):
     assert not proof.holds, str(proof)
 
 
+@pytest.mark.parametrize("noise", ["cauchy", "flared_laplace"])
 @pytest.mark.parametrize("weight", [Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(5, 2)])
-def test_a_change_of_weight_g_costs_g_times_epsilon_under_cauchy_noise(weight):
+def test_a_change_of_weight_g_costs_g_times_epsilon(weight, noise):
     epsilon = 0.8
-    grid = BetaGrid.of("cauchy", epsilon=epsilon, lightest=min(weight, Fraction(1)))
+    grid = BetaGrid.of(noise, epsilon=epsilon, weights=[weight])
     # the worst that a change of this weight may do: sensitivity per unit times G, growth e^{βG}
     values = LINES["doubling"]
 

@@ -216,7 +216,7 @@ def test_advice_ranks_by_radius_and_says_why_not():
         "discrete_gaussian",
     ]
     assert "constant" in rows[-1].reason
-    assert advise(1.0, 0.0)[0].noise == "student_t"
+    assert advise(1.0, 0.0)[0].noise == "flared_laplace"
     missing = {row.noise: row.reason for row in advise(1.0) if row.radius is None}
     assert set(missing) == {"laplace", "lln", "gaussian", "discrete_laplace", "discrete_gaussian"}
     assert all("delta > 0" in missing[name] for name in ("laplace", "lln"))

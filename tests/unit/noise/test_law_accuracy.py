@@ -15,6 +15,7 @@ from sordino.mechanisms.noise import (
     CauchyNoise,
     DiscreteGaussianNoise,
     DiscreteLaplaceNoise,
+    FlaredLaplaceNoise,
     GaussianNoise,
     LadderLaw,
     LaplaceNoise,
@@ -29,6 +30,7 @@ from sordino.mechanisms.noise.error_bar import ErrorBar
 from sordino.mechanisms.noise.rungs import Rungs
 from sordino.sampling.refined_uniform import precision
 from sordino.sampling.shapes import (
+    FlaredLaplace,
     GeneralisedCauchy,
     Laplace,
     LaplaceLogNormal,
@@ -41,6 +43,7 @@ SHAPES = [
     Laplace(),
     Normal(),
     *(StudentT(nu) for nu in (0.05, 0.3, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 20, 40, 100, 300, 1000)),
+    *(FlaredLaplace(*pair) for pair in ((2.0, 6.0), (0.01, 2.1), (30.0, 34.0))),
     *(GeneralisedCauchy(gamma) for gamma in (1.05, 1.1, 1.3, 1.5, 2, 2.5, 3, 4, 8, 16, 64)),
     *(Polynomial(nu) for nu in (0.1, 1, 2, 50, 1000)),
 ]
@@ -198,7 +201,9 @@ TEN = Fraction(10)
 
 
 @pytest.mark.parametrize(
-    "shape", [Laplace(), Normal(), StudentT(2.5), GeneralisedCauchy(1.05), Polynomial(2)], ids=repr
+    "shape",
+    [Laplace(), FlaredLaplace(2.0, 6.0), Normal(), StudentT(2.5), GeneralisedCauchy(1.05), Polynomial(2)],
+    ids=repr,
 )
 @pytest.mark.parametrize("power", [-400, -250, -20, 20, 250, 400])
 @pytest.mark.parametrize("far", [0, 400])
@@ -239,7 +244,15 @@ EXTREME = [5e-324, 1e-310, 1e-200, 1e200, 1.7e308]
 @pytest.mark.parametrize("epsilon", EXTREME)
 @pytest.mark.parametrize(
     "noise",
-    [LaplaceNoise(), LaplaceNoise("report"), CauchyNoise(), StudentTNoise(), GaussianNoise(), LLNNoise(0.3)],
+    [
+        FlaredLaplaceNoise(),
+        LaplaceNoise(),
+        LaplaceNoise("report"),
+        CauchyNoise(),
+        StudentTNoise(),
+        GaussianNoise(),
+        LLNNoise(0.3),
+    ],
     ids=repr,
 )
 def test_budgets_beyond_all_use_are_refused_by_name(noise, epsilon):

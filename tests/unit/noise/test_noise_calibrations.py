@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sordino.core import CalibrationError, ParameterError, UnsupportedError, add_remove_row
 from sordino.mechanisms.noise import (
     CauchyNoise,
+    FlaredLaplaceNoise,
     GaussianNoise,
     LaplaceNoise,
     LLNNoise,
@@ -135,6 +136,7 @@ def test_cauchy_loss_is_at_most_epsilon_and_almost_that(gamma, epsilon, share):
     [
         (StudentTNoise(3), densities.student_t(3)),
         (StudentTNoise(2), densities.student_t(2)),
+        (FlaredLaplaceNoise(calibration="path"), densities.flared_laplace(2.0, 6.0)),
         (CauchyNoise(4), densities.generalised_cauchy(4)),
         (CauchyNoise(2), densities.generalised_cauchy(2)),
     ],
@@ -212,7 +214,7 @@ def test_a_wide_discrete_gaussian_is_that_of_the_continuous_law_and_a_little_mor
 
 
 def test_large_budgets_do_not_overflow():
-    for noise in (StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
+    for noise in (FlaredLaplaceNoise(), StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
         beta = noise.default_beta(1e4, 0.01)
         assert noise.alpha(1e4, 0.01, beta) > 1
     assert GaussianNoise().alpha(1e4, 0.01, 0) > 100
@@ -220,7 +222,7 @@ def test_large_budgets_do_not_overflow():
 
 
 def test_small_budgets_do_not_underflow():
-    for noise in (StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
+    for noise in (FlaredLaplaceNoise(), StudentTNoise(), CauchyNoise(), LaplaceNoise(), LLNNoise(0.5)):
         beta = noise.default_beta(1e-6, 1e-30)
         assert 0 < noise.alpha(1e-6, 1e-30, beta) < 1e-5
     assert 0 < GaussianNoise().alpha(1e-6, 1e-30, 0) < 1e-5
@@ -263,6 +265,13 @@ def test_what_a_noise_cannot_do_names_what_can():
 
 @pytest.mark.parametrize("bad", [0, -0.5, math.nan, math.inf, "1", None, True])
 def test_bad_epsilon_is_refused(bad):
-    for noise in (StudentTNoise(), CauchyNoise(), LaplaceNoise(), GaussianNoise(), LLNNoise(0.5)):
+    for noise in (
+        FlaredLaplaceNoise(),
+        StudentTNoise(),
+        CauchyNoise(),
+        LaplaceNoise(),
+        GaussianNoise(),
+        LLNNoise(0.5),
+    ):
         with pytest.raises(ParameterError, match="epsilon"):
             noise.alpha(bad, 1e-6, 0.01)

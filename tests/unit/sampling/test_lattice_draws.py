@@ -17,6 +17,7 @@ from sordino.sampling import source
 from sordino.sampling.lattice import _Grid, draw_many_on_lattice, draw_on_lattice
 from sordino.sampling.refined_uniform import RefinedUniform, precision
 from sordino.sampling.shapes import (
+    FlaredLaplace,
     GeneralisedCauchy,
     Laplace,
     LaplaceLogNormal,
@@ -31,6 +32,7 @@ SHAPES = [
     Normal(),
     StudentT(3),
     StudentT(2.5),
+    FlaredLaplace(2.0, 6.0),
     GeneralisedCauchy(4),
     GeneralisedCauchy(3),
     Polynomial(2),

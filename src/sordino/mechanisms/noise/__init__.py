@@ -6,6 +6,7 @@ from sordino.mechanisms.noise.cauchy import CauchyNoise
 from sordino.mechanisms.noise.discrete_gaussian import DiscreteGaussianNoise
 from sordino.mechanisms.noise.discrete_laplace import DiscreteLaplaceNoise
 from sordino.mechanisms.noise.entry import NoiseEntry
+from sordino.mechanisms.noise.flared_laplace import FlaredLaplaceNoise
 from sordino.mechanisms.noise.gaussian import GaussianNoise
 from sordino.mechanisms.noise.integer_law import IntegerLaw
 from sordino.mechanisms.noise.ladder import add_ladder_noise, ladder_law
@@ -31,6 +32,7 @@ __all__ = [
     "CauchyNoise",
     "DiscreteGaussianNoise",
     "DiscreteLaplaceNoise",
+    "FlaredLaplaceNoise",
     "GaussianNoise",
     "IntegerLaw",
     "LLNNoise",

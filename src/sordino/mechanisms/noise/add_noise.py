@@ -198,7 +198,7 @@ def _plan(
         return _integer_plan(value, smooth, epsilon, delta, integer, lattice, beta)
     named: str | Noise = noise
     if named == AUTO:
-        named = best_noise(epsilon, 0.0 if smooth.constant else beta or None)
+        named = best_noise(epsilon, 0.0 if smooth.constant else beta or smooth.beta_min or None)
     check_serves(traits_of(named), constant=smooth.constant, delta=delta)
     if smooth.constant:
         if beta:

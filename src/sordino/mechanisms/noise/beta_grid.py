@@ -9,12 +9,12 @@ from fractions import Fraction
 from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
 from sordino.mechanisms.noise.noise import Noise, in_range, padded
-from sordino.mechanisms.noise.registry import NOISES, best_noise, fit_noise, noise_names
+from sordino.mechanisms.noise.registry import NOISES, fit_noise, noise_names, traits_of
 from sordino.mechanisms.noise.rounded_law import RoundedLaw
 from sordino.sensitivity import SmoothBound
 
 # Parts of the largest β that a noise can pay for; its own default joins them.
-_PARTS = (0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8)
+_PARTS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 # The larger of a smooth bound and a constant is smooth. Noise below a millionth of a step is none either way, and a
 # floor keeps ln of the scale within reach of an error bar.
 SMALLEST_STEPS = Fraction(1, 1 << 20)
@@ -23,15 +23,6 @@ SMALLEST_STEPS = Fraction(1, 1 << 20)
 def grid_noises() -> tuple[str, ...]:
     """The noises that a grid can be made of: they take smooth bounds, and have one shape whatever β is."""
     return tuple(name for name in noise_names(constant=False) if NOISES[name].traits.one_shape)
-
-
-def best_grid_noise(epsilon: float, *, spends_delta: bool) -> str:
-    """Which of them is taken where none is named: one that uses δ where it may be spent, else the best pure one.
-
-    By public parameters only: ε, and whether there is a δ.
-    """
-    using = [name for name in grid_noises() if NOISES[name].traits.smooth == "delta"]
-    return using[0] if spends_delta and using else best_noise(epsilon, None)
 
 
 def positive_weight(weight: Fraction) -> Fraction:
@@ -60,8 +51,8 @@ class BetaGrid:
     Along the way |ln h(x) - ln h(y)| <= β_I <= `largest_beta`: ln of the scale has that global sensitivity.
     **Requires**: every S_I is β_I-smooth and bounds the sensitivity; the grid is chosen without looking at the
     data, and the minimum is taken over all of it. Where a change has weight G, S bounds the sensitivity per unit
-    of distance and grows by at most e^{βG}; for noise whose loss is bounded by its rate along a path (generalised
-    Cauchy, Student-t) that change then costs at most Gε.
+    of distance and grows by at most e^{βG}; for noise whose loss is bounded by its rate along a path that change then
+    costs at most Gε, and for every pure noise if G is a whole number (`of`).
     **Source**: NAPLES report, Thm 3.73, for the generalised Cauchy noise and derivative sensitivity. For
     neighbours that are pairs the argument above needs nothing of the noise but its calibration, so Laplace is
     covered too. A bound of kind ``derivative`` is taken by noises that are `infinitesimal` only: there the
@@ -83,14 +74,23 @@ class BetaGrid:
         epsilon: float,
         delta: float = 0.0,
         largest_beta: float | None = None,
-        lightest: Fraction = Fraction(1),
+        weights: Iterable[Fraction] = (),
     ) -> BetaGrid:
-        """The usual grid of a noise at (ε, δ); no β above ``largest_beta`` if that is given.
+        """The usual grid of a noise at (ε, δ) for changes of these weights; no β above ``largest_beta`` if it is given.
 
-        ``lightest`` is the least weight of a change.
+        Pure noise may be calibrated for pairs where all weights are whole numbers: a change of weight G is G steps,
+        each within the bound. Every other weight needs a calibration along a path.
         """
         epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
-        chosen = fit_noise(noise, "tight", epsilon, delta, 0.0)
+        given = [Fraction(1), *weights]
+        traits = traits_of(noise)
+        pure, whole = traits.smooth == "pure", all(weight.denominator == 1 for weight in given)
+        calibration = "tight" if set(given) == {1} or (pure and whole) else traits.path
+        if calibration is None or (not pure and set(given) != {1}):
+            raise UnsupportedError(
+                f"{traits.name} noise takes changes of weight 1 only; without a name a noise is taken that fits"
+            )
+        chosen = fit_noise(noise, calibration, epsilon, delta, 0.0)
         top = chosen.largest_beta(epsilon, delta)
         if top <= 0:
             chosen.alpha(epsilon, delta, 1e-9)  # says why
@@ -99,7 +99,7 @@ class BetaGrid:
             limit = positive("largest_beta", largest_beta)
             betas = {beta for beta in betas if beta <= limit}
             betas |= {limit * part for part in (0.25, 0.5, 1.0) if limit * part < 0.9 * top}
-        return cls.at(chosen, betas, epsilon=epsilon, delta=delta, lightest=lightest)
+        return cls.at(chosen, betas, epsilon=epsilon, delta=delta, lightest=min(given))
 
     @classmethod
     def at(
@@ -156,8 +156,13 @@ class BetaGrid:
         """How far the noise of this scale stays with this probability, before rounding to the lattice."""
         return non_negative("scale", scale) * self.noise.shape.radius(confidence)
 
+    @property
+    def theorem(self) -> str:
+        """What the guarantee rests on: it says that β came from a grid."""
+        title = self.noise.traits.title
+        return f"{title} noise with a smooth bound, the least scale over {len(self.points)} public β"
+
     def guarantee(self, distance: Distance) -> Guarantee:
-        """That of the noise; the theorem says that β came from a grid."""
-        plain = self.noise.guarantee(self.epsilon, self.delta, distance)
-        theorem = f"{plain.theorem}, the least scale over {len(self.points)} public β"
-        return Guarantee(Loss(epsilon=self.epsilon, delta=plain.delta), distance, theorem)
+        """That of the noise."""
+        spent = self.noise.traits.delta_spent(self.delta, constant=False)
+        return Guarantee(Loss(epsilon=self.epsilon, delta=spent), distance, self.theorem)

@@ -42,6 +42,7 @@ class CauchyNoise:
         constant="pure",
         smooth="pure",
         calibrations=("tight", "split", "report"),
+        path="tight",
     )
     gamma: float = 4.0
     calibration: str = "tight"

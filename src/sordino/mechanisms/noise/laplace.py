@@ -59,7 +59,12 @@ class LaplaceNoise:
     """
 
     traits: ClassVar[NoiseTraits] = NoiseTraits(
-        "laplace", "Laplace", constant="pure", smooth="delta", calibrations=("tight", "report", "nissim")
+        "laplace",
+        "Laplace",
+        constant="pure",
+        smooth="delta",
+        calibrations=("tight", "report", "nissim"),
+        path="report",
     )
     calibration: str = "tight"
     monotone: bool = False

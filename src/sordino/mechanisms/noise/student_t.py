@@ -39,7 +39,12 @@ class StudentTNoise:
     """
 
     traits: ClassVar[NoiseTraits] = NoiseTraits(
-        "student_t", "Student-t", constant="pure", smooth="pure", calibrations=("tight", "split", "paper")
+        "student_t",
+        "Student-t",
+        constant="pure",
+        smooth="pure",
+        calibrations=("tight", "split", "paper"),
+        path="tight",
     )
     nu: float = 3.0
     calibration: str = "tight"

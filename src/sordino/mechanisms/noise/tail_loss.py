@@ -1,4 +1,7 @@
-"""How far two noise densities of one shape can differ beyond a point: analytic bounds, one per shape."""
+"""How far two noise densities of one shape can differ beyond a point: analytic bounds, one per shape.
+
+A noise whose shape is its own registers the bound in its own file.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,10 @@ _ROUNDING = 1e-12  # outward, for the handful of float operations below
 @singledispatch
 def tail_loss(shape: Shape, shift: float, ratio: float, edge: float) -> float:
     """An upper bound on |ln(p/q)| beyond ``edge``: p about 0 with scale 1, q about ``shift`` with scale ``ratio``."""
-    raise UnsupportedError(
-        f"no tail bound is derived for {shape!r}; Laplace, Student-t, generalised Cauchy and normal noise have one"
-    )
+    raise UnsupportedError(f"no tail bound is derived for {shape!r}")
 
 
-def _largest(loss: Callable[[float], float], points: list[float], edge: float, limit: float) -> float:
+def largest_beyond(loss: Callable[[float], float], points: list[float], edge: float, limit: float) -> float:
     """The sup over [edge, ∞) of a |function| that is monotone between the given points, outward."""
     values = [abs(loss(edge)), abs(limit)] + [abs(loss(x)) for x in points if x > edge]
     return max(values) * (1 + _ROUNDING) + _ROUNDING
@@ -35,7 +36,7 @@ def _(shape: Laplace, shift: float, ratio: float, edge: float) -> float:
     def loss(x: float) -> float:
         return abs(x - shift) - abs(x)
 
-    return _largest(loss, [0.0, shift], edge, shift)
+    return largest_beyond(loss, [0.0, shift], edge, shift)
 
 
 @tail_loss.register
@@ -58,7 +59,7 @@ def _(shape: StudentT, shift: float, ratio: float, edge: float) -> float:
         here, there = math.hypot(1, x / root), math.hypot(1, (x - shift) / ratio / root)
         return math.log(ratio) + (nu + 1) * (math.log(there) - math.log(here))
 
-    return _largest(
+    return largest_beyond(
         loss, _roots(shift, nu * (1 - ratio**2) - shift**2, -nu * shift), edge, -nu * math.log(ratio)
     )
 

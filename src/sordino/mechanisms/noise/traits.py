@@ -14,6 +14,8 @@ class NoiseTraits:
 
     ``constant`` and ``smooth`` say what it gives for a constant and for a smooth bound: ε-DP (``pure``), (ε, δ)-DP
     (``delta``), or None where it refuses such a bound. ``calibrations``: the proofs of its α, the default first.
+    ``path``: the one that bounds the loss by its rate along a path, so that bounds on slopes and changes of any weight
+    are covered; None where there is none.
     ``one_shape``: the law of Z is the same for every β. ``integer``: it is added on the lattice itself, in whole steps.
     """
 
@@ -22,6 +24,7 @@ class NoiseTraits:
     constant: Privacy
     smooth: Privacy | None = None
     calibrations: tuple[str, ...] = ("tight",)
+    path: str | None = None
     one_shape: bool = True
     integer: bool = False
 

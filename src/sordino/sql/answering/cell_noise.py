@@ -131,9 +131,7 @@ class GridNoise:
     @property
     def theorem(self) -> str:
         """Noise and analysis."""
-        from sordino.core import add_remove_row
-
-        theorem = self.grid.guarantee(add_remove_row()).theorem
+        theorem = self.grid.theorem
         return theorem if self.bar is None else f"{theorem}; error bar by discrete Laplace on ln of the scale"
 
     @property
@@ -184,16 +182,16 @@ def choose_smooth_noise(
     name: str, epsilon: Fraction, delta: Fraction, share: Fraction, weights: Mapping[str, Fraction]
 ) -> GridNoise:
     """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""
-    lightest = min(_ONE, *weights.values())
+    units = tuple(weights.values())
     answer, rest = round_down(epsilon * (1 - share)), round_down(delta)
     rest = NOISES[name].traits.delta_spent(rest, constant=False)
     if not share:
-        return GridNoise(BetaGrid.of(name, epsilon=answer, delta=rest, lightest=lightest), None)
+        return GridNoise(BetaGrid.of(name, epsilon=answer, delta=rest, weights=units), None)
     paid = epsilon * share
     grid = BetaGrid.of(
-        name, epsilon=answer, delta=rest, lightest=lightest, largest_beta=float(paid) / _BAR_PER_BETA
+        name, epsilon=answer, delta=rest, weights=units, largest_beta=float(paid) / _BAR_PER_BETA
     )
-    bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=weights.values(), confidence=_CONFIDENCE)
+    bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=units, confidence=_CONFIDENCE)
     return GridNoise(grid, bar)
 
 
