@@ -119,7 +119,7 @@ def test_public_tables_alone_are_no_question(curator):
 
 def test_a_public_table_in_a_join_is_not_protected(curator):
     made = plan(curator, "SELECT COUNT(*) FROM r JOIN p ON r.a = p.a")
-    assert made.mechanism == "student_t noise"
+    assert made.mechanism == "flared_laplace noise"
 
 
 def test_dates_of_groups_are_texts_in_an_answer(curator):
