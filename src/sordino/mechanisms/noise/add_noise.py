@@ -101,7 +101,7 @@ def add_noise(
     ('discrete_laplace noise', 'ε = 0.5')
     >>> profile = sd.Profile.from_table([2, 3, 5], bound=100)  # how far one further change moves this number
     >>> sd.add_noise(17.5, profile, epsilon=1.0, step=0.25).mechanism
-    'student_t noise'
+    'flared_laplace noise'
     """
     plan = _plan(value, bound, epsilon, delta, noise, step, calibration, beta, distance)
     lattice = plan.law.step
