@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from sordino.sql.analysis.closure import NormalForm, find_equality_neighbours
 from sordino.sql.analysis.components import drop_long_cycles, find_components
 from sordino.sql.analysis.counting import describe_count
+from sordino.sql.analysis.growth import Numbers, multiply_growths
 from sordino.sql.analysis.patterns import list_subsets
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
@@ -38,7 +40,10 @@ class Residual:
     A row meets no fewer combinations when a condition is dropped, so an equality that closes a long cycle may be
     dropped from the whole question. (Dropping it for some E alone would break B_{k+G}(x) ≥ B_k(y): a new row in E
     leaves E∖j, whose T must be of the same question.)
-    If there are more than a million ways to spend, every table may spend all of k: larger, and still admissible.
+    Beyond the distance at which there are more than a million ways to spend, every term is spent for by itself: larger,
+    and admissible too. A term of a neighbour's sum is at most the same term and those with one new row more, and their
+    own maxima at k + G are no smaller than its at k. Across the seam the exact value at k is at most that at k + G,
+    and this at most the larger one.
     **Numerics**: exact whole numbers below 2^62, else floating point rounded up by a relative 2⁻⁴⁴.
     """
 
@@ -92,11 +97,9 @@ def _largest_values(
     live = [t for t in range(len(costs)) if any(powers[t] for powers, _ in terms)]
     if not live:
         return [sum(coefficient for _, coefficient in terms)] * (steps.last + 1)
-    ways = math.prod(steps.last // costs[t] + i + 1 for i, t in enumerate(live)) // math.factorial(len(live))
-    if ways > _MOST_ALLOCATIONS:
-        return [_value(terms, [k // cost for cost in costs]) for k in range(steps.last + 1)]
-    spent, rows = _allocations([costs[t] for t in live], steps.last)
-    top = _value(terms, [steps.last // cost for cost in costs])
+    followed = _enumerable([costs[t] for t in live], steps.last)
+    spent, rows = _allocations([costs[t] for t in live], followed)
+    top = _value(terms, [followed // cost for cost in costs])
     kind = np.int64 if top < _FITS else np.float64
     total: NDArray[Any] = np.zeros(len(spent), dtype=kind)
     for powers, coefficient in terms:
@@ -104,10 +107,40 @@ def _largest_values(
         for axis, t in enumerate(live):
             value *= rows[:, axis].astype(kind) ** powers[t]
         total += value
-    best = np.zeros(steps.last + 1, dtype=kind)
+    best = np.zeros(followed + 1, dtype=kind)
     np.maximum.at(best, spent, total)
     best = np.maximum.accumulate(best)
-    return [int(b) for b in best] if kind is np.int64 else [int(b * _ROUND_UP) + 1 for b in best]
+    exactly = [int(b) for b in best] if kind is np.int64 else [int(b * _ROUND_UP) + 1 for b in best]
+    return (
+        exactly
+        if followed == steps.last
+        else exactly + _term_by_term(terms, costs, steps.last)[followed + 1 :]
+    )
+
+
+def _enumerable(costs: Sequence[int], last: int) -> int:
+    """The largest distance up to which all ways to spend can be looked at."""
+
+    def ways(k: int) -> int:
+        return math.prod(k // cost + i + 1 for i, cost in enumerate(costs)) // math.factorial(len(costs))
+
+    return bisect_right(range(last + 1), _MOST_ALLOCATIONS, key=ways) - 1
+
+
+def _term_by_term(terms: Sequence[tuple[tuple[int, ...], int]], costs: Sequence[int], last: int) -> list[int]:
+    """Σ coefficient·max Πκ^power, each term with its own best way to spend, for k = 0..last: never less, and exact."""
+    growths: dict[tuple[int, ...], Numbers] = {}
+    total: Numbers = np.zeros(last + 1, dtype=object)
+    for powers, coefficient in terms:
+        if powers not in growths:
+            growth: Numbers = np.array([1] * (last + 1), dtype=np.int64)
+            for power, cost in zip(powers, costs, strict=True):
+                if power:
+                    rows = np.array([(k // cost) ** power for k in range(last + 1)], dtype=object)
+                    growth = multiply_growths(rows, growth)
+            growths[powers] = growth.astype(object)
+        total = total + coefficient * growths[powers]
+    return [int(value) for value in total]
 
 
 def _value(terms: Sequence[tuple[tuple[int, ...], int]], rows: Sequence[int]) -> int:
