@@ -11,4 +11,4 @@ def test_a_table_gives_the_same_tree_as_its_rows(spark_backend):
 
 
 def test_a_session_gives_the_trees_and_forests_of_the_library(spark_backend):
-    check_groves(spark_backend.load, [{"max_depth": 1}], FORESTS[:1])
+    check_groves(spark_backend.load, [{}], FORESTS[:1])

@@ -22,6 +22,32 @@ _OUTSIDE = -1
 _NUMBERS = ("integer", "decimal", "float")
 
 
+class _Branch:
+    """A node of the tree so far, while rows are still sorted by it."""
+
+    __slots__ = ("children", "first_child", "split")
+
+    def __init__(self) -> None:
+        self.split: int | None = None
+        self.first_child = 0
+        self.children: list[_Branch] = []
+
+    def place(self) -> exp.Expr | None:
+        """The number of the open node that a row of this one belongs to, as an expression over its codes.
+
+        The tree itself as nested CASE expressions, so that an engine asks a row as many questions as its path is long.
+        None where all nodes below are closed.
+        """
+        if self.split is None:
+            return _whole(0)
+        code = exp.column(f"a{self.split}")
+        if self.children and all(child.split is None for child in self.children):
+            return exp.Add(this=_whole(self.first_child), expression=code)
+        below = [(place, child.place()) for place, child in enumerate(self.children)]
+        moves = [exp.If(this=_whole(place), true=node) for place, node in below if node is not None]
+        return exp.Case(this=code, ifs=moves) if moves else None
+
+
 class Relation:
     """Sorts the rows of a table into nodes by an expression over their codes, and counts them in the engine.
 
@@ -35,7 +61,8 @@ class Relation:
         self.sizes = schema.sizes
         self.classes = classes
         self.attributes = schema.attributes
-        self.levels: list[exp.Case] = []
+        self.root = _Branch()
+        self.open = [self.root]
 
     def tables(self, nodes: int) -> Counts:
         """Counts of all cells: (nodes, cells)."""
@@ -46,23 +73,19 @@ class Relation:
         return self._counted(nodes, range(0))
 
     def descend(self, attribute: NDArray[np.int32], first_child: NDArray[np.int32]) -> None:
-        """Nest one more level into the expression that says where a row is."""
-        moves = [
-            exp.If(this=_whole(place), true=exp.Add(this=_whole(start), expression=exp.column(f"a{split}")))
-            for place, (split, start) in enumerate(zip(attribute.tolist(), first_child.tolist(), strict=True))
-            if split >= 0
-        ]
-        self.levels.append(exp.Case(this=exp.column("node"), ifs=moves))
+        """Split the open nodes: their children are open now, in this order, and have these numbers."""
+        before, self.open = self.open, []
+        for branch, split, start in zip(before, attribute.tolist(), first_child.tolist(), strict=True):
+            branch.split, branch.first_child = split, start
+            branch.children = [_Branch() for _ in range(self.sizes[split])] if split >= 0 else []
+            self.open += branch.children
 
     def _counted(self, nodes: int, attributes: range) -> Counts:
         """One statement: the rows of every (node, label), and of every (node, label, code) of each attribute."""
         names = [f"a{place}" for place in attributes]
         coded = self.coded.subquery("coded")
-        placed = exp.select("*", exp.alias_(_whole(0), "node")).from_(coded, copy=False)
-        for below in self.levels:
-            kept = [exp.column(f"a{place}") for place in range(len(self.sizes))]
-            inner = placed.subquery("placed", copy=False)
-            placed = exp.select(*kept, "label", exp.alias_(below, "node")).from_(inner, copy=False)
+        node = self.root.place() or exp.null()
+        placed = exp.select("*", exp.alias_(node, "node")).from_(coded, copy=False)
         rows = placed.subquery("placed", copy=False)
         counted = exp.alias_(exp.Count(this=exp.Star()), "rows_")
         query = exp.select("node", "label", *names, counted).from_(rows, copy=False)
