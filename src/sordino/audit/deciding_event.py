@@ -1,4 +1,4 @@
-"""The outcomes that decide the loss of one pair of laws."""
+"""DecidingEvent: the outcomes by which two neighbouring databases are told apart best."""
 
 from __future__ import annotations
 

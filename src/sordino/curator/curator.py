@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn
 
 from sordino.core import Distance, Release, Secret
+from sordino.core.closing import Closing
 from sordino.curator.accounts import Accounts
 from sordino.curator.dataset import DataSet
 from sordino.curator.questions.sql import plan_sql
@@ -23,7 +23,7 @@ from sordino.sql.policy import Policy
 OWNER = "owner"
 
 
-class Curator:
+class Curator(Closing):
     """Data, policy and ledger in one hand: the owner's. Analysts get sessions.
 
     >>> import pyarrow as pa
@@ -101,14 +101,6 @@ class Curator:
         self.data.accounts.close()
         if self._owned:
             self.data.engine.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

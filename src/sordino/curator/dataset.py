@@ -1,4 +1,4 @@
-"""DataSet: the one thing that every front door holds."""
+"""DataSet: an engine, a policy and a ledger together; the one thing that every front door holds."""
 
 from __future__ import annotations
 

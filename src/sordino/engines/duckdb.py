@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import duckdb
 import narwhals as nw
@@ -17,6 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sordino.core import EngineError, ParameterError
+from sordino.core.closing import Closing
 from sordino.engines import files as tables_of
 from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.duckdb_catalogue import find_plain_readings, find_tables, read_shapes, read_signatures
@@ -55,7 +55,7 @@ _DATABASE = """
 """
 
 
-class DuckDBEngine:
+class DuckDBEngine(Closing):
     """An engine over one DuckDB connection; each snapshot is a transaction on a cursor of its own.
 
     What Sordino opens itself is read-only and shut in: no extension is fetched, no file but the given ones is read, and
@@ -161,14 +161,6 @@ class DuckDBEngine:
             self._connection.close()
         if self._spill is not None:
             self._spill.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor with pinned settings."""

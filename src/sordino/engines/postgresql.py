@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sordino.core import EngineError, MissingExtraError, ParameterError, Secret, UnsupportedError
+from sordino.core.closing import Closing
 from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.engine import Table
 from sordino.engines.postgresql_catalogue import CATALOGUE, find_tables, order_by_bytes
@@ -54,7 +54,7 @@ _ARROW = {
 _NUMERIC = 1700
 
 
-class PostgreSQLEngine:
+class PostgreSQLEngine(Closing):
     """An engine over one PostgreSQL database; the user needs no more than SELECT.
 
     Every connection is ours alone and lives no longer than its snapshot. Its settings are pinned, whatever the
@@ -97,14 +97,6 @@ class PostgreSQLEngine:
     def close(self) -> None:
         """Refuse further questions; connections live no longer than their snapshot."""
         self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _connection(self) -> Any:
         if self._closed:

@@ -9,13 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sordino.core import EngineError, MissingExtraError, UnsupportedError
+from sordino.core.closing import Closing
 from sordino.engines.canonical import Reading, read_through, refer_to_place
 from sordino.engines.engine import Table
 from sordino.engines.query import write
@@ -35,7 +35,7 @@ from sordino.engines.spark_tables import (
 _numbers = itertools.count()
 
 
-class SparkEngine:
+class SparkEngine(Closing):
     """An engine over the tables and temporary views of a Spark session's current database.
 
     Spark has no transactions. What a snapshot pins, and what it cannot:
@@ -111,14 +111,6 @@ class SparkEngine:
         if self._owned and not self._closed:
             self._session.stop()
         self._closed = True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._closed:

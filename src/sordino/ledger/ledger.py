@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from sordino.core import (
@@ -18,6 +17,7 @@ from sordino.core import (
     SuspendedError,
     check_distance,
 )
+from sordino.core.closing import Closing
 from sordino.core.parameters import non_negative
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
@@ -50,7 +50,7 @@ from sordino.ledger.tables import declare_tables, read_tables, redeclare_table
 _LONGEST_NAME = 200
 
 
-class Ledger:
+class Ledger(Closing):
     """Budgets per data set and analyst, a cap per data set over all analysts, and every release that was paid for.
 
     **Guarantee**: at any moment, whatever crashed, the releases of an account together cost at most the limit that
@@ -100,14 +100,6 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         self._store.close()
-
-    def __enter__(self) -> Ledger:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<{self._store}>"

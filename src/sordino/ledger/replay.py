@@ -1,4 +1,4 @@
-"""An account as its events make it, and whether the events can have happened: what `Ledger.verify` compares with."""
+"""An account computed anew from its events, and whether these can have happened: what `Ledger.verify` compares with."""
 
 from __future__ import annotations
 

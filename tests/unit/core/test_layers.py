@@ -189,7 +189,7 @@ def test_every_package_and_every_part_of_the_table_exists():
     assert packages == {row.split(".")[0] for row in ALLOWED}
     modules = {name_module(path) for path in SOURCES}
     assert {f"{ROOT}.{row}" for row in ALLOWED} <= modules
-    # A new stage of SQL and a new database are decisions about arrows.
+    # A new stage of SQL is a decision about arrows.
     parts = {f"sql.{path.stem}" for path in (SOURCE / "sql").iterdir() if not path.name.startswith("_")}
     assert parts <= set(ALLOWED)
 

@@ -1,4 +1,4 @@
-"""Aggregate: what SQL calls one, as four things that stand in one file."""
+"""Aggregate: a function such as SUM, as what has to be measured for it and how released numbers make its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the other tables fall apart once the row under study is taken out."""
+"""How a join falls into parts that nothing ties together, once the table whose row may change is taken out."""
 
 from __future__ import annotations
 

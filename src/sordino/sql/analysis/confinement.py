@@ -1,4 +1,4 @@
-"""Whether all that a group's bounds are computed from are rows of that group."""
+"""Whether the bounds of each group of a GROUP BY are computed from the rows of that group alone."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from sqlglot import exp
 
@@ -89,10 +89,11 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class And:
-    """All of ``parts``; TRUE if there are none."""
+class Junction:
+    """Several formulas under one word: what conjunctions and disjunctions have in common."""
 
     parts: tuple[Formula, ...]
+    word: ClassVar[str]
 
     @property
     def cells(self) -> frozenset[Cell]:
@@ -102,7 +103,14 @@ class And:
     @property
     def text(self) -> str:
         """A text of its own, to put formulas in order by."""
-        return "(" + " AND ".join(part.text for part in self.parts) + ")"
+        return "(" + f" {self.word} ".join(part.text for part in self.parts) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class And(Junction):
+    """All of ``parts``; TRUE if there are none."""
+
+    word = "AND"
 
     def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
         """What still holds whatever the unknown cells are: TRUE wherever the conjunction is TRUE."""
@@ -118,28 +126,16 @@ class And:
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return (
-            exp.Paren(this=exp.and_(*(part.tree() for part in self.parts), copy=False))
-            if self.parts
-            else exp.true()
-        )
+        if not self.parts:
+            return exp.true()
+        return exp.Paren(this=exp.and_(*(part.tree() for part in self.parts), copy=False))
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(Junction):
     """One of ``parts``; FALSE if there are none."""
 
-    parts: tuple[Formula, ...]
-
-    @property
-    def cells(self) -> frozenset[Cell]:
-        """All cells that occur."""
-        return frozenset().union(*(part.cells for part in self.parts))
-
-    @property
-    def text(self) -> str:
-        """A text of its own, to put formulas in order by."""
-        return "(" + " OR ".join(part.text for part in self.parts) + ")"
+    word = "OR"
 
     def seen(self, known: frozenset[Cell], through: Mapping[Cell, exp.Expr]) -> Formula:
         """What still holds whatever the unknown cells are: TRUE wherever the disjunction is TRUE."""
@@ -155,11 +151,9 @@ class Or:
 
     def tree(self) -> exp.Expr:
         """As SQL."""
-        return (
-            exp.Paren(this=exp.or_(*(part.tree() for part in self.parts), copy=False))
-            if self.parts
-            else exp.false()
-        )
+        if not self.parts:
+            return exp.false()
+        return exp.Paren(this=exp.or_(*(part.tree() for part in self.parts), copy=False))
 
 
 Formula = Atom | And | Or

@@ -1,4 +1,4 @@
-"""How far counts can grow within k changes, and how far k need be followed."""
+"""How far the counts of a join can grow within k changes of rows, and up to which k one has to look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns: what a row of a private table meets, by the values that tie it to the other tables."""
+"""Pattern sensitivity: how many joined rows a row of a private table meets, by the values that tie it to the rest."""
 
 from __future__ import annotations
 

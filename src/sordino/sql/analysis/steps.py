@@ -1,4 +1,4 @@
-"""The public lattice of distances that an analysis follows."""
+"""At which distances from the database an analysis bounds what a row can change: a public lattice of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answering: the exact number of steps, computed inside the engine; one number comes back."""
+"""The exact answer to a question, in whole steps of its measure, computed inside the engine: only totals come back."""
 
 from __future__ import annotations
 

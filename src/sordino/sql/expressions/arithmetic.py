@@ -1,4 +1,4 @@
-"""Numbers: + - * / %, signs, ABS, GREATEST and LEAST.
+"""Arithmetic in SQL expressions: + - * / %, signs, ABS, GREATEST and LEAST.
 
 Literals are calculated with exactly, when reading, and decimals of few digits in the engine's decimals (`decimals.py`).
 All other arithmetic is done in doubles (whole numbers are exact up to 2⁵³). Some engines raise on overflow, underflow

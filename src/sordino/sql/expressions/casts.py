@@ -1,4 +1,4 @@
-"""Casts: what becomes the same on every engine.
+"""CAST between types, where it gives the same on every engine.
 
 Casts from text are guarded by a pattern: what does not look like a plain number or an ISO date is NULL.
 """

@@ -1,4 +1,4 @@
-"""Choices: CASE, IF, COALESCE and NULLIF, in one type that all branches have."""
+"""Choices in SQL expressions: CASE, IF, COALESCE and NULLIF, in one type that all branches have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Truth values: comparisons, AND, OR, NOT, IS [NOT] DISTINCT FROM, IS, BETWEEN, IN and LIKE.
+"""Conditions in SQL expressions: comparisons, AND, OR, NOT, IS [NOT] DISTINCT FROM, IS, BETWEEN, IN and LIKE.
 
 * Comparisons are made in the engine's integers where both sides are integers, in its decimals where both sides are
   decimals of known digits (`make_comparable`), else in doubles. NaN is larger than every number and equal to itself, on

@@ -1,4 +1,4 @@
-"""Dates and timestamps: literals, conversions between the two, EXTRACT; all within the years 1 to 9999."""
+"""Dates and timestamps in SQL expressions: literals, conversions, EXTRACT; all within the years 1 to 9999."""
 
 from __future__ import annotations
 

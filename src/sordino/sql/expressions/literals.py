@@ -1,4 +1,4 @@
-"""Leaves: columns, literals, and brackets around anything."""
+"""The leaves of an SQL expression: columns and literals; and brackets around anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text: LOWER, UPPER, LENGTH, SUBSTRING and ||.
+"""Functions of text in SQL expressions: LOWER, UPPER, LENGTH, SUBSTRING and ||.
 
 LOWER and UPPER change the letters A–Z alone: what else has a case depends on the engine's locale.
 

@@ -1,4 +1,4 @@
-"""Errors about one field of a policy, with its path as data."""
+"""Errors about one field of a policy, which carry the path of the field for programs to read."""
 
 from __future__ import annotations
 
