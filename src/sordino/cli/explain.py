@@ -17,8 +17,8 @@ from sordino.cli.query import (
     Sql,
     Target,
     print_rows,
-    read_sql,
     shown,
+    take_sql,
 )
 from sordino.mechanisms.names import GridNoiseName
 
@@ -57,7 +57,7 @@ def explain(
 
     with owners_words(), connect(target, policy=Path(policy)) as curator:
         secret = curator.explain(
-            read_sql(sql),
+            take_sql(sql),
             epsilon,
             delta,
             noise=cast(GridNoiseName | None, noise),

@@ -76,12 +76,12 @@ def quantile(
     at the data.
     """
     from sordino.cli.read_table import read_table
-    from sordino.cli.table import column_of
+    from sordino.cli.table import choose_column
     from sordino.stats import quantile as release_quantile
 
     table = read_table(file)
     release = release_quantile(
-        table.numbers(column_of(table, column, "--column")),
+        table.numbers(choose_column(table, column, "--column")),
         q,
         bounds=bounds,
         step=step,

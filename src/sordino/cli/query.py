@@ -93,7 +93,7 @@ def query(
     with connect(target, policy=_path(policy), ledger=ledger) as curator:
         session = curator.session(analyst)
         release = session.query(
-            read_sql(sql),
+            take_sql(sql),
             epsilon,
             delta,
             noise=cast(GridNoiseName | None, noise),
@@ -109,7 +109,7 @@ def query(
     _print(release, account)
 
 
-def read_sql(text: str) -> str:
+def take_sql(text: str) -> str:
     """The SQL itself, or standard input for ``-``: UTF-8, as files are, whatever the terminal speaks."""
     if text != "-":
         return text

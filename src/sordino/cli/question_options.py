@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sordino.cli.table import Table
+    from sordino.cli.table import FileTable
     from sordino.sensitivity import Profile
 
 
@@ -101,31 +101,33 @@ def read_candidates(
     if file == "-" and profile == "-":
         raise ParameterError("only one of the candidates and the profile can come from standard input")
     from sordino.cli.read_table import read_table
-    from sordino.cli.table import column_of
+    from sordino.cli.table import choose_column
     from sordino.sensitivity import Profile
 
     constant = None if sensitivity is None else Profile.constant(sensitivity, distance=distance)
     table = read_table(file)
-    scores = table.numbers(column_of(table, score, "--score"))
+    scores = table.numbers(choose_column(table, score, "--score"))
     if label is None:
         labels = [str(row) for row in range(1, len(scores) + 1)]
     else:
-        labels = table.texts(column_of(table, label, "--label"))
+        labels = table.texts(choose_column(table, label, "--label"))
     if constant is None:
         constant = _profile(read_table(str(profile)), label, labels, bound, distance)
     return Candidates(scores, labels, constant)
 
 
-def _profile(table: Table, label: str | None, labels: list[str], bound: Any, distance: Distance) -> Profile:
+def _profile(
+    table: FileTable, label: str | None, labels: list[str], bound: Any, distance: Distance
+) -> Profile:
     import numpy as np
 
-    from sordino.cli.table import is_number
+    from sordino.cli.table import reads_as_number
     from sordino.sensitivity import Profile
 
     steps = [name for name in table.header if name != label]
     if not steps:
         raise ParameterError(f"{table.name} has no columns for δ(0), δ(1), …")
-    if any(is_number(name) for name in steps):
+    if any(reads_as_number(name) for name in steps):
         raise ParameterError(
             f"the first line of {table.name} must name the columns (such as d0,d1); it holds numbers"
         )
@@ -139,7 +141,7 @@ def _profile(table: Table, label: str | None, labels: list[str], bound: Any, dis
     return Profile.from_table(rows, bound=bound, distance=distance)
 
 
-def _places(table: Table, label: str, labels: list[str]) -> list[int]:
+def _places(table: FileTable, label: str, labels: list[str]) -> list[int]:
     """The profile's row of every candidate, by name."""
     names = table.texts(label)
     place = {name: row for row, name in enumerate(names)}

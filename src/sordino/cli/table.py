@@ -11,7 +11,7 @@ from sordino.core import ParameterError
 from sordino.core.parameters import choice
 
 
-class Table(Protocol):
+class FileTable(Protocol):
     """Named columns. Errors name the file, the column and the line, never a value."""
 
     @property
@@ -29,7 +29,7 @@ class Table(Protocol):
         """A column as text."""
 
 
-def column_of(table: Table, column: str | None, option: str) -> str:
+def choose_column(table: FileTable, column: str | None, option: str) -> str:
     """The column that an option names; without the option, the only column there is."""
     if column is None:
         if len(table.header) == 1:
@@ -44,13 +44,13 @@ def column_of(table: Table, column: str | None, option: str) -> str:
     return column
 
 
-def _refuse_data_as_header(table: Table) -> None:
+def _refuse_data_as_header(table: FileTable) -> None:
     """A first line with a number in it is a record, which no message may show."""
-    if any(is_number(name) for name in table.header):
+    if any(reads_as_number(name) for name in table.header):
         raise ParameterError(f"the first line of {table.name} must name the columns; it looks like a record")
 
 
-def is_number(text: str) -> bool:
+def reads_as_number(text: str) -> bool:
     """Whether a field is a number."""
     try:
         float(text)

@@ -137,9 +137,9 @@ class Session:
         private table, one COUNT or SUM; the value is that of the key, or a dict of several keys. Permute-and-flip
         (`sordino.select`).
         """
-        from sordino.curator.questions.selection import SelectionQuestion
+        from sordino.curator.questions.selection import LargestGroupQuestion
 
-        return self._answer(SelectionQuestion(sql, epsilon), reuse)
+        return self._answer(LargestGroupQuestion(sql, epsilon), reuse)
 
     def count(
         self,

@@ -12,7 +12,7 @@ import pytest
 import sordino as sd
 from sordino.curator.questions.graph import _build, count_question, top_k_question
 from sordino.curator.questions.quantile import QuantileQuestion
-from sordino.curator.questions.selection import SelectionQuestion
+from sordino.curator.questions.selection import LargestGroupQuestion
 from sordino.testing import seeded
 
 POLICY = {
@@ -123,7 +123,7 @@ def test_the_largest_group_is_chosen_by_the_librarys_law(curator):
     expected = drawn(
         lambda: sd.select([1, 5, 1], mechanism="permute_and_flip", profile=1, epsilon=0.25, monotone=True)
     )
-    question = SelectionQuestion("SELECT city, COUNT(*) FROM orders GROUP BY city", 0.25)
+    question = LargestGroupQuestion("SELECT city, COUNT(*) FROM orders GROUP BY city", 0.25)
     assert drawn_by(curator, question) == [("Oslo", "Rome", None)[place] for place in expected]
 
 
@@ -134,7 +134,7 @@ def test_a_sum_that_may_fall_is_no_monotone_score(curator, connection):
             [-42, -140, 50], mechanism="permute_and_flip", profile=50, epsilon=0.25
         )  # half steps
     )
-    question = SelectionQuestion("SELECT city, SUM(amount - 25) FROM orders GROUP BY city", 0.25)
+    question = LargestGroupQuestion("SELECT city, SUM(amount - 25) FROM orders GROUP BY city", 0.25)
     assert drawn_by(curator, question) == [("Oslo", "Rome", None)[place] for place in expected]
 
 

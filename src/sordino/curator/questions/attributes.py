@@ -21,7 +21,7 @@ from sordino.learn.encoding import Codes, read_numbers
 from sordino.learn.random_trees import count_steps
 from sordino.learn.relation import bin_number, is_no_number, name_codes
 from sordino.learn.schema import Attribute, Continuous, Discrete, Schema, as_classes, as_schema
-from sordino.sql.answering.columns import place_value, read_number, select_rows
+from sordino.sql.answering.columns import place_value, select_rows, write_number
 from sordino.sql.policy import ColumnPolicy, TablePolicy, match_name
 from sordino.sql.question import Statement
 
@@ -63,7 +63,7 @@ class Attributes:
         pairs = list(zip(self.schema.attributes, self.columns, strict=True))
         coded = self._selected(
             [
-                read_number(self.statement, column)
+                write_number(self.statement, column)
                 if isinstance(attribute, Continuous)
                 else self._code(attribute, column)
                 for attribute, column in pairs
@@ -96,7 +96,7 @@ class Attributes:
         if isinstance(attribute, Discrete):
             values = attribute.values
             return place_value(self.statement, column.name, values, otherwise=len(values))
-        value = read_number(self.statement, column)
+        value = write_number(self.statement, column)
         return bin_number(attribute, value, is_no_number(value))
 
 

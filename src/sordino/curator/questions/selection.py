@@ -23,7 +23,7 @@ Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionQuestion:
+class LargestGroupQuestion:
     """The group with the largest number in the answer of a SELECT with GROUP BY and one COUNT or SUM."""
 
     sql: str

@@ -27,7 +27,7 @@ def place_value(
     )
 
 
-def read_number(statement: Statement, column: Column) -> exp.Expr:
+def write_number(statement: Statement, column: Column) -> exp.Expr:
     """A column of numbers in doubles; NULL where a decimal is larger than all engines can hold."""
     value = Value(
         _column(statement, column.name),
