@@ -195,14 +195,14 @@ def _checked_attribute(attribute: Attribute) -> Attribute:
     flag(f"{where}: missing", attribute.missing)
     if isinstance(attribute, Continuous):
         flag(f"{where}: clip", attribute.clip)
-        whole(f"{where}: bins", attribute.bins, least=2)
+        bins = whole(f"{where}: bins", attribute.bins, least=2)
         try:
             low, high = checked_bounds(attribute.bounds)
         except ParameterError as error:
             raise ParameterError(f"{where}: {error}") from None
         if math.isinf(high - low):
             raise ParameterError(f"{where}: bounds must be less than 1.8e308 apart, got ({low:g}, {high:g})")
-        return replace(attribute, bounds=(low, high))
+        return replace(attribute, bounds=(low, high), bins=bins)
     if not attribute.values:
         raise ParameterError(f"{where}: there must be at least one value")
     if not all(isinstance(value, Hashable) for value in attribute.values):

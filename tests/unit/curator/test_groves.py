@@ -256,6 +256,13 @@ def test_what_the_ledger_has_counted_is_not_counted_again_by_fits_elsewhere(sess
     assert tree.guarantee_.distance == sd.add_remove_row()
 
 
+def test_numbers_of_numpy_are_numbers(session):
+    session.tree("patients", "ill", epsilon=np.float64(1), max_depth=np.int64(1), bins=np.int32(3))
+    asked = {"n_estimators": np.int64(2), "max_depth": np.int64(1), "max_rows": np.int64(99)}
+    session.forest("patients", "ill", epsilon=1, **asked)
+    assert session.budget().spent.loss == 2
+
+
 def test_a_tree_drawn_from_a_seed_says_so(session):
     with seeded(1):
         tree = session.tree("patients", "ill", epsilon=1, max_depth=1)

@@ -73,11 +73,11 @@ class TreeQuestion:
             text=f"TREE OF {attributes.text}",
             parameters={
                 "epsilon": float(self.epsilon),
-                "max_depth": self.max_depth,
+                "max_depth": int(self.max_depth),
                 "criterion": criterion,
                 "selection": self.selection,
                 "leaves": self.leaves,
-                "bins": self.bins,
+                "bins": int(self.bins),
                 "rows": told,
             },
             epsilon=self.epsilon,
