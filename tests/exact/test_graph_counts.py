@@ -395,7 +395,7 @@ def test_a_ladder_over_the_sensitivity_at_hand_is_refused(variant):
     assert not proof(4, law, 1.0).holds
 
 
-@pytest.mark.parametrize("mechanism", ["student_t", "cauchy"])
+@pytest.mark.parametrize("mechanism", [None, "flared_laplace", "student_t", "cauchy"])
 @pytest.mark.parametrize(("what", "k"), SUBGRAPHS, ids=str)
 def test_pure_smooth_noise_keeps_epsilon(what, k, mechanism):
     law = law_of(4, what, k, mechanism, 1.0)
@@ -484,6 +484,7 @@ def test_every_mechanism_is_proved_here():
     assert set(MECHANISMS) == {
         "ladder",
         "zhang_ladder",
+        "flared_laplace",
         "student_t",
         "cauchy",
         "laplace",

@@ -20,13 +20,15 @@ from sordino.core import (
     add_remove_row,
     check_distance,
 )
-from sordino.core.parameters import exact, non_negative, positive, probability
+from sordino.core.parameters import as_written, exact, non_negative, positive, probability
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.names import NoiseName
+from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.mechanisms.noise.integer_law import IntegerLaw, IntegerNoise
 from sordino.mechanisms.noise.noise import Noise
 from sordino.mechanisms.noise.registry import (
     AUTO,
+    AUTO_CALIBRATION,
     NOISES,
     best_noise,
     check_serves,
@@ -80,9 +82,9 @@ def add_noise(
     ``delta``), lln (``delta``), gaussian (``delta``, constant bound), discrete_laplace and discrete_gaussian
     (constant bound; in whole steps). ``auto`` is the best pure noise by public parameters: for a constant bound
     Laplace noise (discrete where the bound is a whole number of steps), for a smooth one the noise with the
-    smallest 95 % radius at ε and β; it never spends ``delta``. ``beta`` defaults to the noise's own choice from ε
-    and δ. ``distance`` is what neighbours differ by; where the bound states its own, another one is refused. With
-    ``ledger`` and ``account`` (data set, analyst) the release is paid for.
+    smallest 95 % radius at ε, with the best β of a public grid; it never spends ``delta``. ``beta`` of a named noise
+    defaults to its own choice from ε and δ. ``distance`` is what neighbours differ by; where the bound states its own,
+    another one is refused. With ``ledger`` and ``account`` (data set, analyst) the release is paid for.
 
     **Guarantee**: that of the noise (its class states the theorem), for the distance of the bound. ``auto`` looks at
     ε, β, the step and which kind of bound was given (and its size if it is constant), all of them public, so that
@@ -196,6 +198,10 @@ def _plan(
     integer = _integer_noise(noise, smooth, lattice)
     if integer is not None:
         return _integer_plan(value, smooth, epsilon, delta, integer, lattice, beta)
+    if noise == AUTO and beta is None and calibration == AUTO_CALIBRATION and not smooth.constant:
+        grid = _best_grid(smooth, epsilon)
+        if smooth.beta_min <= grid.largest_beta:
+            return _grid_plan(value, smooth, grid, lattice)
     named: str | Noise = noise
     if named == AUTO:
         named = best_noise(epsilon, 0.0 if smooth.constant else beta or smooth.beta_min or None)
@@ -224,6 +230,22 @@ def _plan(
     spent = chosen.traits.delta_spent(delta, constant=smooth.constant)
     guarantee = chosen.guarantee(epsilon, spent, smooth.distance)
     return _Plan(law, guarantee, f"{chosen.traits.name} noise", centre, sensitivity, scale, beta)
+
+
+def _best_grid(smooth: SmoothBound, epsilon: float) -> BetaGrid:
+    weights = [as_written("weight", weight) for _, weight in smooth.distance.weights]
+    name = best_noise(epsilon, None)
+    return BetaGrid.of(name, epsilon=epsilon, weights=weights, slopes=smooth.kind == "derivative")
+
+
+def _grid_plan(value: Any, smooth: SmoothBound, grid: BetaGrid, step: Fraction) -> _Plan:
+    """The best β of a public grid, as if it had been known beforehand."""
+    centre = _exact_value(value)
+    scale, point = grid.best(smooth, step)
+    law = RoundedLaw(grid.noise.shape, centre, scale, step)
+    mechanism = f"{grid.noise.traits.name} noise"
+    guarantee = grid.guarantee(smooth.distance)
+    return _Plan(law, guarantee, mechanism, centre, smooth.at(point.beta), scale, point.beta)
 
 
 def _integer_noise(noise: NoiseChoice, smooth: SmoothBound, step: Fraction) -> IntegerNoise | None:

@@ -75,17 +75,19 @@ class BetaGrid:
         delta: float = 0.0,
         largest_beta: float | None = None,
         weights: Iterable[Fraction] = (),
+        slopes: bool = False,
     ) -> BetaGrid:
         """The usual grid of a noise at (ε, δ) for changes of these weights; no β above ``largest_beta`` if it is given.
 
         Pure noise may be calibrated for pairs where all weights are whole numbers: a change of weight G is G steps,
-        each within the bound. Every other weight needs a calibration along a path.
+        each within the bound. Every other weight needs a calibration along a path, and so do bounds on ``slopes``.
         """
         epsilon, delta = positive("epsilon", epsilon), probability("delta", delta, zero=True)
         given = [Fraction(1), *weights]
         traits = traits_of(noise)
         pure, whole = traits.smooth == "pure", all(weight.denominator == 1 for weight in given)
-        calibration = "tight" if set(given) == {1} or (pure and whole) else traits.path
+        pairs = not slopes and (set(given) == {1} or (pure and whole))
+        calibration = "tight" if pairs else traits.path
         if calibration is None or (not pure and set(given) != {1}):
             raise UnsupportedError(
                 f"{traits.name} noise takes changes of weight 1 only; without a name a noise is taken that fits"
