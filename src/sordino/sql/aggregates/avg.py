@@ -26,5 +26,22 @@ def _combine(parts: Sequence[Part]) -> float | None:
     return float(min(max(total.number / count.number, total.measure.low), total.measure.high))
 
 
-# A quotient of two noisy numbers has no radius that follows from theirs.
-AVG = Aggregate("avg", (exp.Avg,), _read, combine=_combine)
+def _radius(parts: Sequence[Part]) -> float | None:
+    """How far the quotient lies at most from those of all sums and counts within their radii, and within the bounds.
+
+    Both radii hold at once with probability 95 %: each is bought, or known, for half of what may fail.
+    """
+    total, count = parts
+    if total.radius is None or count.radius is None:
+        return None
+    low, high = total.measure.low, total.measure.high
+    released = _combine(parts)
+    most, least = count.number + count.radius, count.number - count.radius
+    if released is None or least < 1:
+        return float(high - low)
+    sums = (total.number - total.radius, total.number + total.radius)
+    quotients = [min(max(sum_ / rows, low), high) for sum_ in sums for rows in (least, most)]
+    return max(abs(float(quotient) - released) for quotient in quotients)
+
+
+AVG = Aggregate("avg", (exp.Avg,), _read, combine=_combine, radius=_radius)

@@ -15,7 +15,7 @@ from sordino.mechanisms.noise.error_bar import ErrorBar
 from sordino.mechanisms.noise.registry import NOISES
 from sordino.sensitivity import SmoothBound
 
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 # β ≤ half of what the error bar may cost: ln(scale) then has noise of scale ½, and the bar is about 1.6 times as long
 # as with a public scale. Less β makes the answer's own noise larger, more β the bar longer.
 _BAR_PER_BETA = 2
@@ -24,7 +24,7 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True)
 class DrawnSteps:
-    """A released number of lattice steps, and the 95 % radius that was paid for or is public, in steps."""
+    """A released number of lattice steps, and the radius that was paid for or is public, in steps."""
 
     steps: int
     radius: float | None = None
@@ -70,6 +70,7 @@ class ConstantNoise:
 
     sensitivity: Fraction
     epsilon: Fraction
+    confidence: float = CONFIDENCE
     betas: tuple[float, ...] = ()
     uses_delta: bool = False
 
@@ -94,7 +95,7 @@ class ConstantNoise:
 
     def draw(self, exact: int, bound: SmoothBound | None) -> DrawnSteps:
         """The radius is public and costs nothing."""
-        return DrawnSteps(self.law(exact, bound).draw(), self.radius(_CONFIDENCE))
+        return DrawnSteps(self.law(exact, bound).draw(), self.radius(self.confidence))
 
     def radius(self, confidence: float) -> int:
         """The least r with P(|noise| > r) <= 1 - confidence; P(|noise| > r) = 2e^{-(r+1)/w}/(1 + e^{-1/w})."""
@@ -173,13 +174,20 @@ class GridNoise:
         }
 
 
-def choose_constant_noise(reach: int, epsilon: Fraction, weights: Mapping[str, Fraction]) -> ConstantNoise:
+def choose_constant_noise(
+    reach: int, epsilon: Fraction, weights: Mapping[str, Fraction], confidence: float
+) -> ConstantNoise:
     """For one table: what a row can add, per unit of distance."""
-    return ConstantNoise(Fraction(max(reach, 1)) / min(weights.values()), epsilon)
+    return ConstantNoise(Fraction(max(reach, 1)) / min(weights.values()), epsilon, confidence)
 
 
 def choose_smooth_noise(
-    name: str, epsilon: Fraction, delta: Fraction, share: Fraction, weights: Mapping[str, Fraction]
+    name: str,
+    epsilon: Fraction,
+    delta: Fraction,
+    share: Fraction,
+    weights: Mapping[str, Fraction],
+    confidence: float,
 ) -> GridNoise:
     """For joins: a grid at (1 - share)·ε, and for share·ε an error bar. Budgets are rounded down."""
     units = tuple(weights.values())
@@ -191,7 +199,7 @@ def choose_smooth_noise(
     grid = BetaGrid.of(
         name, epsilon=answer, delta=rest, weights=units, largest_beta=float(paid) / _BAR_PER_BETA
     )
-    bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=units, confidence=_CONFIDENCE)
+    bar = ErrorBar.of(epsilon=paid, beta=grid.largest_beta, weights=units, confidence=confidence)
     return GridNoise(grid, bar)
 
 

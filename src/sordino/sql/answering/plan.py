@@ -14,7 +14,13 @@ from sordino.mechanisms.noise.beta_grid import grid_noises
 from sordino.mechanisms.noise.registry import NOISES, best_noise, check_serves
 from sordino.sql.analysis import AnalysisPlan, choose_analyses, is_confined, plan_analyses
 from sordino.sql.analysis.steps import find_steps
-from sordino.sql.answering.cell_noise import CellNoise, GridNoise, choose_constant_noise, choose_smooth_noise
+from sordino.sql.answering.cell_noise import (
+    CONFIDENCE,
+    CellNoise,
+    GridNoise,
+    choose_constant_noise,
+    choose_smooth_noise,
+)
 from sordino.sql.question import JoinQuestion, Statement
 
 Group = tuple[Any, ...]
@@ -150,17 +156,30 @@ def plan_with(
     noises: tuple[CellNoise, ...]
     if constant:
         noises = tuple(
-            choose_constant_noise(measure.reach, epsilon, weights) for measure in statement.measures
+            choose_constant_noise(measure.reach, epsilon, weights, confidence)
+            for measure, confidence in zip(statement.measures, _confidences(statement), strict=True)
         )
     else:
-        noise = _smooth(options, epsilon, delta, weights)
-        noises = (noise.from_beta(_least_beta(statement.join, noise.betas)),) * len(statement.measures)
+        made = {
+            held: _smooth(options, epsilon, delta, weights, held) for held in set(_confidences(statement))
+        }
+        least = _least_beta(statement.join, next(iter(made.values())).betas)
+        noises = tuple(made[held].from_beta(least) for held in _confidences(statement))
     spent = options.delta if any(noise.uses_delta for noise in noises) else Fraction(0)
     theorem = noises[0].theorem if constant else f"{noises[0].theorem}; bound by {', '.join(names)}"
     if shares > 1 or len(groups) > 1:
         theorem = f"{theorem}; {describe_composition(statement)}"
     guarantee = Guarantee(Loss(epsilon=_written(options.epsilon), delta=_written(spent)), distance, theorem)
     return AnswerPlan(statement, options, noises, readings, shares, guarantee)
+
+
+def _confidences(statement: Statement) -> list[float]:
+    """How sure the radius of each measure is: where an aggregate is made of several, all must hold at once."""
+    parts = [
+        max((len(output.measures) for output in statement.outputs if index in output.measures), default=1)
+        for index in range(len(statement.measures))
+    ]
+    return [CONFIDENCE if number == 1 else 1 - (1 - CONFIDENCE) / number for number in parts]
 
 
 def _refuse_without_radius(statement: Statement) -> None:
@@ -199,7 +218,11 @@ def _least_beta(join: JoinQuestion, betas: tuple[float, ...]) -> float:
 
 
 def _smooth(
-    options: AnswerOptions, epsilon: Fraction, delta: Fraction, weights: dict[str, Fraction]
+    options: AnswerOptions,
+    epsilon: Fraction,
+    delta: Fraction,
+    weights: dict[str, Fraction],
+    confidence: float,
 ) -> GridNoise:
     """The best pure noise unless one is named: a δ is spent only by who names a noise that needs it.
 
@@ -208,7 +231,7 @@ def _smooth(
     """
     name = options.noise or best_noise(float(epsilon), None)
     check_serves(NOISES[name].traits, constant=False, delta=float(delta))
-    return choose_smooth_noise(name, epsilon, delta, options.error_share, weights)
+    return choose_smooth_noise(name, epsilon, delta, options.error_share, weights, confidence)
 
 
 def _written(amount: Fraction) -> float:
