@@ -66,14 +66,15 @@ def test_a_join_is_counted_near_its_exact_answer(curator):
     assert release.guarantee.delta == 0
     assert str(release.guarantee.distance) == "one row added or removed"
     assert "patterns" in release.guarantee.theorem
-    assert release.mechanism == "student_t noise"
+    assert release.mechanism == "flared_laplace noise"
     assert release.error is None
 
 
-def test_a_delta_makes_it_laplace_noise(curator):
-    release = curator.session("ann").query(JOIN, 1.0, 1e-6)
+def test_a_delta_is_spent_by_who_names_a_noise_that_needs_it(curator):
+    release = curator.session("ann").query(JOIN, 1.0, 1e-6, noise="laplace")
     assert release.mechanism == "laplace noise"
     assert release.guarantee.delta == 1e-6
+    assert curator.session("ann").query(JOIN, 0.5, 1e-6).guarantee.delta == 0
 
 
 def test_cauchy_noise_and_single_tables_leave_the_delta_unspent(curator):
@@ -266,8 +267,8 @@ def test_a_budget_without_a_delta_is_told_from_one_that_is_used_up(shop):
     budgets = {"ann": {"rho": "0.5", "at_delta": "1e-6"}}
     with sd.connect(shop, policy=policy(budgets=budgets)) as curator:
         with pytest.raises(sd.BudgetError, match="has no delta to spend, rho alone"):
-            curator.session("ann").query(JOIN, 0.5, 1e-7)
-        curator.session("ann").query(JOIN, 0.5)
+            curator.session("ann").query(JOIN, 0.5, 1e-7, noise="laplace")
+        curator.session("ann").query(JOIN, 0.5, 1e-7)  # the default spends none
 
 
 def test_rho_budgets_of_a_policy_pay_for_pure_answers(shop):

@@ -130,7 +130,7 @@ def test_dates_of_groups_are_texts_in_an_answer(curator):
 
 def test_small_betas_that_cannot_be_followed_are_left_out(curator):
     sql = "SELECT COUNT(*) FROM r JOIN s ON r.a = s.a"
-    many, few = plan(curator, sql, 1.0), plan(curator, sql, 0.002)
+    many, few = plan(curator, sql, 1.0), plan(curator, sql, 0.0005)
     assert len(few.noises[0].betas) < len(many.noises[0].betas)
     with pytest.raises(sd.UnsupportedError, match="larger epsilon"):
         plan(curator, sql, 1e-5)
@@ -172,13 +172,13 @@ def test_public_radius_is_the_least_that_holds(confidence, epsilon):
 
 
 def test_constant_noise_counts_weight_by_unit_of_distance():
-    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(2)}).sensitivity == 2
-    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(1, 2)}).sensitivity == 8
+    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(2)}, 0.95).sensitivity == 2
+    assert choose_constant_noise(4, Fraction(1), {"r": Fraction(1, 2)}, 0.95).sensitivity == 8
 
 
 def test_noise_says_that_it_needs_a_bound():
     with pytest.raises(TypeError, match="smooth bound"):
-        choose_smooth_noise("cauchy", Fraction(1), Fraction(0), Fraction(0), ONE).law(3, None)
+        choose_smooth_noise("cauchy", Fraction(1), Fraction(0), Fraction(0), ONE, 0.95).law(3, None)
 
 
 def test_budgets_round_down():

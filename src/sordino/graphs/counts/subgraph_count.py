@@ -12,9 +12,9 @@ from sordino.core.parameters import choice
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.graph import Graph
 from sordino.mechanisms.noise import add_noise, noise_law, noise_radius
-from sordino.mechanisms.noise.beta_grid import BetaGrid
+from sordino.mechanisms.noise.beta_grid import BetaGrid, best_grid_noise
 from sordino.mechanisms.noise.ladder import LADDERS, LadderName, add_ladder_noise, ladder_law
-from sordino.mechanisms.noise.registry import AUTO, NOISES, best_noise, check_serves, noise_names
+from sordino.mechanisms.noise.registry import AUTO, NOISES, check_serves, noise_names
 from sordino.sensitivity import Profile
 
 # a ladder's name among the mechanisms of a count, and its own
@@ -38,9 +38,9 @@ class SubgraphCount:
     *ladder* and *zhang_ladder* (ε-DP), every noise that takes a smooth bound, and *global* (ε-DP, Laplace noise with
     the global sensitivity, in whole steps where that is a whole number of them).
     Without a mechanism: the best noise for smooth bounds (`add_noise`), or global where even on the graph without
-    edges, whose profile is public, its 95 % radius is not below that of global. That depends on n, k and ε alone. On
-    ca-GrQc, Facebook and Enron at ε = 0.1 and 1 it has the least expected error for triangles, 2- and 3-stars and
-    2-triangles.
+    edges, whose profile is public, its 95 % radius is not below that of global. That depends on n, k and ε alone. For
+    triangles, 2- and 3-stars and 2-triangles of ca-GrQc, Facebook and Enron at ε = 0.1 and 1 its expected error is
+    below the ladder's in 20 of 24 cases, by up to 47 %, and at most 4.3 % above it in the others.
     """
 
     name: str
@@ -110,7 +110,7 @@ class SubgraphCount:
             return AUTO
         bound = round_up_to_float(self.bound(question.nodes, question.k))
         empty = self.profile(Graph.from_edges(_NO_EDGES, nodes=question.nodes), question.k)
-        grid = BetaGrid.of(best_noise(question.epsilon, None), epsilon=question.epsilon)
+        grid = BetaGrid.of(best_grid_noise(question.epsilon), epsilon=question.epsilon)
         least = grid.radius(float(grid.scale(empty.smooth_bound(flip_edge()))), _CONFIDENCE)
         return (
             AUTO if least < noise_radius(bound, epsilon=question.epsilon, confidence=_CONFIDENCE) else GLOBAL

@@ -23,7 +23,7 @@ from sordino.core import (
 from sordino.core.parameters import as_written, exact, non_negative, positive, probability
 from sordino.ledger.library_payment import AccountName, LedgerSource, pay_for
 from sordino.mechanisms.names import NoiseName
-from sordino.mechanisms.noise.beta_grid import BetaGrid
+from sordino.mechanisms.noise.beta_grid import BetaGrid, best_grid_noise
 from sordino.mechanisms.noise.integer_law import IntegerLaw, IntegerNoise
 from sordino.mechanisms.noise.noise import Noise
 from sordino.mechanisms.noise.registry import (
@@ -234,7 +234,7 @@ def _plan(
 
 def _best_grid(smooth: SmoothBound, epsilon: float) -> BetaGrid:
     weights = [as_written("weight", weight) for _, weight in smooth.distance.weights]
-    name = best_noise(epsilon, None)
+    name = best_grid_noise(epsilon)
     return BetaGrid.of(name, epsilon=epsilon, weights=weights, slopes=smooth.kind == "derivative")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from sordino.core import CalibrationError, Distance, Guarantee, Loss, UnsupportedError
 from sordino.core.parameters import non_negative, positive, probability
@@ -15,6 +17,9 @@ from sordino.sensitivity import SmoothBound
 
 # Parts of the largest β that a noise can pay for; its own default joins them.
 _PARTS = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+# b and d of the bounds that noises are compared by.
+_EXAMPLES = ((10.0, 1), (100.0, 1), (30.0, 2), (300.0, 2))
+_CONFIDENCE = 0.95
 # The larger of a smooth bound and a constant is smooth. Noise below a millionth of a step is none either way, and a
 # floor keeps ln of the scale within reach of an error bar.
 SMALLEST_STEPS = Fraction(1, 1 << 20)
@@ -23,6 +28,30 @@ SMALLEST_STEPS = Fraction(1, 1 << 20)
 def grid_noises() -> tuple[str, ...]:
     """The noises that a grid can be made of: they take smooth bounds, and have one shape whatever β is."""
     return tuple(name for name in noise_names(constant=False) if NOISES[name].traits.one_shape)
+
+
+@lru_cache(maxsize=1024)
+def best_grid_noise(epsilon: float) -> str:
+    """The pure noise with the smallest 95 % radius for bounds that grow like those of joins, each with its best β.
+
+    By ε alone: the bounds it is chosen by are public examples, (1 + k/b)^d at distance k.
+    """
+    radii = {}
+    for name in noise_names(constant=False, pure=True):
+        if NOISES[name].traits.one_shape:
+            grid = BetaGrid.of(name, epsilon=epsilon)
+            scales = [
+                min(_peak(point.beta, *example) / point.alpha for point in grid.points)
+                for example in _EXAMPLES
+            ]
+            radii[name] = grid.noise.shape.radius(_CONFIDENCE) * math.prod(scales) ** (1 / len(scales))
+    return min(radii, key=radii.__getitem__)
+
+
+def _peak(beta: float, start: float, degree: int) -> float:
+    """sup over k of e^(-βk)(1 + k/b)^d, for k >= 0."""
+    furthest = max(degree / beta - start, 0.0)
+    return math.exp(-beta * furthest) * (1 + furthest / start) ** degree
 
 
 def positive_weight(weight: Fraction) -> Fraction:

@@ -21,8 +21,12 @@ _CORE = 2.0
 # Beyond, e^{-c} would be lost among floats; there is nothing left to win at such an ε.
 _LARGEST_CORE = 40.0
 _STEEP = 100.0
-# How far the power lies above the core: β may be up to ε/5 for ε ≤ 2 (docs/benchmarks/noise.md).
+# How far the power lies above the core at ε = 1, so that β may be up to ε/5. The smaller ε is, the more rows away the
+# bound is looked at, and the more it grows on the way: lighter tails would pay for β that is needed then. By mean
+# regret over bounds that grow like those of joins (docs/benchmarks/index.md).
 _FLARE = 4.0
+_FLARE_PER_DECADE = 1.0
+_FLARES = (1.5, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,9 @@ def _(shape: FlaredLaplace, shift: float, ratio: float, edge: float) -> float:
 def _fit(calibration: str, epsilon: float, delta: float, beta: float) -> FlaredLaplaceNoise:
     """A core that holds α: all of an ε that is in use fits into it."""
     core = min(max(_CORE, epsilon), _LARGEST_CORE)
-    return FlaredLaplaceNoise(core, core + _FLARE, calibration)
+    least, most = _FLARES
+    flare = min(max(_FLARE + _FLARE_PER_DECADE * math.log10(epsilon), least), most)
+    return FlaredLaplaceNoise(core, core + flare, calibration)
 
 
 NOISE = NoiseEntry(FlaredLaplaceNoise.traits, _fit)

@@ -10,8 +10,8 @@ from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
-from sordino.mechanisms.noise.beta_grid import grid_noises
-from sordino.mechanisms.noise.registry import NOISES, best_noise, check_serves
+from sordino.mechanisms.noise.beta_grid import best_grid_noise, grid_noises
+from sordino.mechanisms.noise.registry import NOISES, check_serves
 from sordino.sql.analysis import AnalysisPlan, choose_analyses, is_confined, plan_analyses
 from sordino.sql.analysis.steps import find_steps
 from sordino.sql.answering.cell_noise import (
@@ -229,7 +229,7 @@ def _smooth(
     What δ buys, at most a tenth of the error where bounds hardly grow, it loses many times over where they do, and
     which of the two it is depends on the rows.
     """
-    name = options.noise or best_noise(float(epsilon), None)
+    name = options.noise or best_grid_noise(float(epsilon))
     check_serves(NOISES[name].traits, constant=False, delta=float(delta))
     return choose_smooth_noise(name, epsilon, delta, options.error_share, weights, confidence)
 
