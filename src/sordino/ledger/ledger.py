@@ -301,7 +301,11 @@ class Ledger(Closing):
             raise SuspendedError(SUSPENSION_NOTICE)
         reservation = Reservation(self, number, dataset, analyst, guarantee)
         self._holders[reservation] = holder
-        self._reached("reserved")
+        try:
+            self._reached("reserved")
+        except BaseException:  # nobody will hold this reservation: it has failed
+            self._fail(reservation)
+            raise
         return reservation
 
     def refuse_suspended(self, dataset: str, analyst: str) -> None:
