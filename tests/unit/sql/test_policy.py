@@ -6,9 +6,11 @@ import datetime
 import json
 from fractions import Fraction
 
+import duckdb
 import pytest
 import yaml
 
+import sordino as sd
 from sordino.core import ParameterError, Place
 from sordino.engines import Column, Table
 from sordino.sql.policy import DeclaredBudget, Policy
@@ -275,3 +277,30 @@ def test_a_field_that_is_not_there_has_the_place_around_it():
     with pytest.raises(ParameterError, match="lacks 'dataset'") as wrong:
         Policy.load("version: 1\n")
     assert wrong.value.place == Place(path="file")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(ssn) FROM t",
+        "SELECT COUNT(*) FROM t WHERE t.SSN = 1",
+        "SELECT COUNT(*) FROM t JOIN t AS u USING (ssn)",
+        "SELECT COUNT(*) FROM (SELECT ssn AS x FROM t) AS s WHERE x = 1",
+        "SELECT COUNT(*) FROM (SELECT * FROM t) AS s WHERE ssn = 1",
+        "SELECT ssn, COUNT(*) FROM t GROUP BY ssn",
+        "SELECT COUNT(*) FROM t ORDER BY ssn",
+    ],
+)
+def test_a_hidden_column_cannot_be_named(sql):
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (ssn INTEGER, age INTEGER)")
+    content = {
+        "version": 1,
+        "dataset": "d",
+        "tables": {"t": {"columns": {"Ssn": {"hidden": True, "domain": [1, 2]}}}},
+        "budgets": {"ann": {"epsilon": 1}},
+    }
+    with sd.connect(connection, policy=content) as curator:
+        with pytest.raises((sd.ParameterError, sd.UnsupportedError)):
+            curator.session("ann").query(sql, 0.5)
+        curator.session("ann").query("SELECT COUNT(age) FROM (SELECT * FROM t) AS s", 0.5)
