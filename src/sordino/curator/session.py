@@ -89,10 +89,10 @@ class Session:
         """A private answer to one SELECT with COUNT, SUM or AVG over inner joins.
 
         The value is a number (an int where the measure's step is whole, else a float), or with GROUP BY or
-        several aggregates a list with one dict per group, empty groups included. ``noise`` for
-        joins: "student_t" or "cauchy" (pure ε), or "laplace" (needs δ); None takes laplace where a δ is given,
-        else the best pure noise by public parameters. A question about one table
-        gets discrete Laplace noise of its global sensitivity either way, and its error is public.
+        several aggregates a list with one dict per group, empty groups included. ``noise`` for joins:
+        "flared_laplace", "student_t" or "cauchy" (pure ε), or "laplace" (needs δ); None takes the best pure noise
+        by public parameters, whether there is a δ or not. A question about one table gets discrete Laplace noise
+        of its global sensitivity either way, and its error is public.
         ``error_share=0.1`` spends a tenth of ε on a 95 % error radius (`Release.error`, and ``…_error``
         columns). ``reuse`` answers a question that this analyst has paid for before from the ledger, as it
         was then, at no cost. ``non_negative`` moves negative counts to 0. ``analyses`` names the analyses
