@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sordino.graphs.graph import Graph
+from sordino.graphs.kernels.codegrees import find_max_codegrees, walk_hub
 from sordino.graphs.kernels.rows import RankedRows, rank_by_degree
 from sordino.graphs.kernels.threads import Run, run_in_threads
-from sordino.graphs.kernels.wedges import add_triangles, walk_pairs
+from sordino.graphs.kernels.triangles import add_triangles
+from sordino.graphs.kernels.wide_pairs import walk_wide_pairs
+
+# How many nodes of largest degree are compared first: with one another, and with all nodes.
+_HUBS = 256
+_WALKED_HUBS = 16
 
 
 def triangles_per_node(graph: Any) -> NDArray[np.int64]:
@@ -35,11 +43,11 @@ def count_triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
     nodes = len(ranked.order)
 
     def prepare() -> Run:
-        seen, triangles = np.full(nodes, -1, np.int32), np.zeros(nodes, np.int64)
+        marks, triangles = np.zeros(nodes, np.uint8), np.zeros(nodes, np.int64)
         parts.append(triangles)
 
         def run(first: int, last: int) -> None:
-            add_triangles(first, last, ranked.offsets, ranked.higher, ranked.neighbours, seen, triangles)
+            add_triangles(first, last, ranked.offsets, ranked.higher, ranked.neighbours, marks, triangles)
 
         return run
 
@@ -51,8 +59,8 @@ def count_triangles_by_rank(ranked: RankedRows) -> NDArray[np.int64]:
 def max_codegree(graph: Any, *, progress: bool | None = None) -> NDArray[np.int64]:
     """For every node the largest number of common neighbours with any other node, adjacent or not.
 
-    A plain function of the owner's graph. Exact, by walking all wedges: time Σ over nodes of C(degree, 2), in all
-    processors.
+    A plain function of the owner's graph. Exact, in all processors. Of the neighbours of a node with d of them, one
+    that is known to share L with some node, only the lightest d − L are walked, so that hubs mostly are not.
 
     >>> from sordino.graphs import max_codegree
     >>> max_codegree([(0, 1), (0, 2), (3, 1), (3, 2)])  # a square: opposite corners share two neighbours
@@ -61,7 +69,31 @@ def max_codegree(graph: Any, *, progress: bool | None = None) -> NDArray[np.int6
     graph = Graph.of(graph)
     ranked = rank_by_degree(graph.offsets, graph.neighbours)
     most = np.empty(graph.nodes, np.int64)
-    most[ranked.order] = _walk(ranked, progress)[0]
+    most[ranked.order] = _find_codegrees(ranked, progress)
+    return most
+
+
+def _find_codegrees(ranked: RankedRows, progress: bool | None) -> NDArray[np.int64]:
+    nodes = len(ranked.order)
+    offsets, neighbours, degrees = ranked.offsets, ranked.neighbours, ranked.degrees
+    reaching = np.searchsorted(degrees, np.arange(int(degrees.max()) + 2)).astype(np.int32)
+    most = np.zeros(nodes, np.int64)
+    start = np.zeros(nodes, np.int32)
+    count = np.zeros(nodes, np.int32)
+    for v in range(max(0, nodes - _WALKED_HUBS), nodes):
+        walk_hub(v, offsets, neighbours, count, start)
+
+    def prepare() -> Run:
+        count, touched = np.zeros(nodes, np.int32), np.empty(nodes, np.int32)
+        seen, known = np.full(nodes, -1, np.int32), start.copy()
+
+        def run(first: int, last: int) -> None:
+            find_max_codegrees(first, last, offsets, neighbours, reaching, count, touched, seen, known, most)
+
+        return run
+
+    work = ranked.sum_over_neighbours(degrees.astype(np.float64))
+    run_in_threads(work, prepare, title="common neighbours", progress=progress)
     return most
 
 
@@ -71,37 +103,57 @@ def find_codegree_frontier(graph: Graph, *, progress: bool | None = None) -> NDA
     a is the number of common neighbours of the two nodes, and b the number of nodes adjacent to exactly one of them,
     the two themselves not counted. What grows with a and b, such as the local sensitivity of the
     triangle count at distance t, max min(a + ⌊(t + min(t, b))/2⌋, n − 2), has its maximum on these few rows.
-    One node has no pairs and no rows. Exact, in the time of `max_codegree`.
+    One node has no pairs and no rows. Exact; pairs whose degrees leave them no place on the frontier are not visited,
+    so that of a graph with hubs only pairs of hubs are.
 
     **Source.** Nissim, Raskhodnikova and Smith, STOC 2007 (full version, the cost of the number of triangles).
     """
-    _, widest = _walk(rank_by_degree(graph.offsets, graph.neighbours), progress)
+    ranked = rank_by_degree(graph.offsets, graph.neighbours)
     rows = []
     best = -1
-    for a in range(len(widest) - 1, -1, -1):
+    widest = _find_widest(ranked, progress)
+    for a in np.flatnonzero(widest >= 0)[::-1].tolist():
         if widest[a] > best:
             best = int(widest[a])
             rows.append((a, best))
     return np.array(rows[::-1], dtype=np.int64).reshape(-1, 2)
 
 
-def _walk(ranked: RankedRows, progress: bool | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _find_widest(ranked: RankedRows, progress: bool | None) -> NDArray[np.int64]:
+    """At the places a of the frontier its b; elsewhere −1 or what is dominated."""
     nodes = len(ranked.order)
     degrees = ranked.degrees
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    shared = np.full(int(degrees.max()) + 2, -1, np.int64)
+    lock = threading.Lock()
 
-    def prepare() -> Run:
-        count, touched = np.zeros(nodes, np.int32), np.empty(nodes, np.int32)
-        seen = np.full(nodes, -1, np.int32)
-        most, widest = np.zeros(nodes, np.int64), np.full(int(degrees.max()) + 1, -1, np.int64)
-        parts.append((most, widest))
+    def prepare_above(lowest: int) -> Callable[[], Run]:
+        def prepare() -> Run:
+            count, touched = np.zeros(nodes, np.int32), np.empty(nodes, np.int32)
+            seen, widest, limits = np.full(nodes, -1, np.int32), np.empty_like(shared), np.empty_like(shared)
 
-        def run(first: int, last: int) -> None:
-            walk_pairs(first, last, ranked.offsets, ranked.neighbours, count, touched, seen, most, widest)
+            def run(first: int, last: int) -> None:
+                with lock:
+                    widest[:] = shared
+                walk_wide_pairs(
+                    max(first, lowest),
+                    last,
+                    lowest,
+                    ranked.offsets,
+                    ranked.neighbours,
+                    count,
+                    touched,
+                    seen,
+                    widest,
+                    limits,
+                )
+                with lock:
+                    np.maximum(shared, widest, out=shared)
 
-        return run
+            return run
 
+        return prepare
+
+    prepare_above(max(0, nodes - _HUBS))()(0, nodes)  # pairs of hubs leave little to do for the others
     work = ranked.sum_over_neighbours(degrees.astype(np.float64))
-    run_in_threads(work, prepare, title="common neighbours", progress=progress)
-    most, widest = (np.max([part[place] for part in parts], axis=0) for place in (0, 1))
-    return most, widest
+    run_in_threads(work, prepare_above(0), title="common neighbours", progress=progress)
+    return shared

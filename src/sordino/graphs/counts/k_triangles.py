@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.core import CalibrationError, Release, flip_edge
-from sordino.graphs.codegree import max_codegree
-from sordino.graphs.counts.edge_triangles import count_triangles_per_edge
+from sordino.graphs.codegree import find_codegree_frontier
+from sordino.graphs.counts.edge_triangles import count_triangles_per_arc
 from sordino.graphs.counts.question import CountQuestion
 from sordino.graphs.counts.subgraph_count import LADDER_OF, MECHANISMS, SubgraphCount, round_up_to_float
 from sordino.graphs.graph import Graph
@@ -24,20 +24,24 @@ LEVELS = "levels"
 
 def count_k_triangles(graph: Graph, k: int) -> int:
     """Σ over edges of C(triangles on the edge, k), exactly, in whole numbers of any size; confidential."""
-    triangles, edges = np.unique(count_triangles_per_edge(graph), return_counts=True)
-    return sum(comb(a, k) * count for a, count in zip(triangles.tolist(), edges.tolist(), strict=True))
+    triangles = np.bincount(count_triangles_per_arc(graph))  # the arc without a count adds C(0, k) = 0
+    return sum(comb(a, k) * int(triangles[a]) for a in np.flatnonzero(triangles).tolist())
 
 
 def find_triangle_level(graph: Graph) -> int:
     """a_H: the most triangles on an edge after at most one addition; confidential, moves by at most 1 per flip.
 
     An addition gives a pair without an edge its own (then the codegree counts), or an edge one more triangle, if some
-    node is adjacent to exactly one of its ends.
+    node is adjacent to exactly one of its ends. So it is the largest codegree a, or one more where an edge with a
+    triangles has such a node.
     """
-    edges, triangles = graph.edge_list(), count_triangles_per_edge(graph)
-    degrees = graph.degrees
-    single = degrees[edges[:, 0]] + degrees[edges[:, 1]] - 2 - 2 * triangles
-    return int(max((triangles + (single > 0)).max(initial=0), max_codegree(graph).max()))
+    most = int(find_codegree_frontier(graph)[:, 0].max(initial=0))
+    if most == 0:
+        return 0  # no two edges meet
+    places = np.flatnonzero(count_triangles_per_arc(graph, least_degree=most + 1) == most)
+    origins = np.searchsorted(graph.offsets, places, side="right") - 1
+    ends = graph.degrees[origins] + graph.degrees[graph.neighbours[places]]
+    return most + int((ends > 2 * most + 2).any())
 
 
 def make_k_triangle_profile(graph: Graph, k: int) -> Profile:
