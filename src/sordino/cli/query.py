@@ -32,8 +32,8 @@ PolicyFile = Annotated[
 NoiseOption = Annotated[
     str | None,
     typer.Option(
-        help=f"For joins: {list_names(GridNoiseName)}; without it laplace where a delta is given, else the best pure "
-        "noise by public parameters."
+        help=f"For joins: {list_names(GridNoiseName)}; without it the best pure noise by public parameters, whether "
+        "there is a delta or not."
     ),
 ]
 ErrorShare = Annotated[
