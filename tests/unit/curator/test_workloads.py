@@ -213,6 +213,12 @@ REFUSED = {
         lambda s: s.select("SELECT city, COUNT(*), SUM(amount) FROM orders GROUP BY city", epsilon=1),
         "one COUNT or SUM",
     ),
+    "no number": (lambda s: s.quantile("orders.amount", 0.5, epsilon=None), "epsilon must be a number"),
+    "too large": (lambda s: s.count("knows", "edges", nodes=3, epsilon=10**400), "epsilon must be below"),
+    "no name": (
+        lambda s: s.count("knows", "edges", nodes=3, epsilon=1, columns=("a", 3)),
+        "no column 3|must be named",
+    ),
     "too little": (lambda s: s.quantile("orders.amount", 0.5, epsilon=1e-9), "least_epsilon"),
 }
 
@@ -236,6 +242,35 @@ def test_the_empty_table_is_a_table(session, connection, statement):
     )
     assert isinstance(session.count("knows", "triangles", nodes=9, epsilon=1).value, int)
     assert len(session.top_k("knows", 2, nodes=9, epsilon=1).value) == 2
+
+
+def connect_table(*statements, table):
+    made = duckdb.connect()
+    for statement in statements:
+        made.execute(statement)
+    policy = {"version": 1, "dataset": "one", "tables": {"t": table}, "budgets": {"ann": {"epsilon": 200}}}
+    return sd.connect(made, policy=policy)
+
+
+@pytest.mark.parametrize("rows", [2**30 + 1, 2**52])
+def test_more_rows_than_a_fine_grid_holds_are_compared_like_any_others(curator, rows):
+    # a failure would tell that there are so many
+    quote = LargestGroupQuestion("SELECT city, COUNT(*) FROM orders GROUP BY city", 1).quote(curator.data)
+    assert quote.draw(np.array([0.0, rows, 0.0])).value == "Rome"
+
+
+@pytest.mark.parametrize("kind", ["UBIGINT", "HUGEINT"])
+def test_ids_that_do_not_fit_64_bits_are_no_nodes(kind):
+    rows = (f"CREATE TABLE t (a {kind}, b {kind})", "INSERT INTO t VALUES (1, 2), (18446744073709551615, 1)")
+    with connect_table(*rows, table={}) as curator:
+        assert curator.session("ann").count("t", "edges", nodes=3, epsilon=100).value == 1
+
+
+def test_a_column_hidden_in_another_case_holds_no_ids():
+    rows = "CREATE TABLE t (a INTEGER, b INTEGER)"
+    curator = connect_table(rows, table={"columns": {"B": {"hidden": True}}})
+    with curator, pytest.raises(sd.ParameterError, match="1 columns that may be asked about"):
+        curator.session("ann").count("t", "edges", nodes=3, epsilon=1)
 
 
 def test_one_row_of_an_edge_table_is_at_most_one_edge():

@@ -72,7 +72,6 @@ class ForestQuestion:
             attributes.table,
             text=f"FOREST OF {attributes.text}",
             parameters={
-                "epsilon": float(self.epsilon),
                 "n_estimators": int(self.n_estimators),
                 "max_depth": None if self.max_depth is None else int(self.max_depth),
                 "leaves": self.leaves,

@@ -20,6 +20,7 @@ from sordino.curator.questions.workload import (
     WorkloadQuote,
     find_column,
     find_table,
+    open_columns,
     quote_workload,
     split_name,
 )
@@ -28,6 +29,7 @@ from sordino.graphs import Graph, count, top_k
 from sordino.graphs.metrics import METRICS
 from sordino.mechanisms.names import CountName
 from sordino.sql.policy import TablePolicy
+from sordino.sql.question import write_literal
 from sordino.sql.reading.groups import make_table
 
 _ONE_EDGE = "a row holds one edge, so it adds or removes at most that"
@@ -64,15 +66,14 @@ class GraphQuestion:
                 f"the ids of nodes are two columns of integers or of text, got {kinds[ends[0]]} and {kinds[ends[1]]}"
             )
         ids = _read_nodes(data, self.nodes, kinds[ends[0]])
-        shown = {**self.parameters, "nodes": self.nodes, "epsilon": float(self.epsilon)}
         return quote_workload(
             data,
             table,
             text=f"{self.what} OF {catalogued.name}({ends[0]}, {ends[1]})",
-            parameters=shown,
+            parameters={**self.parameters, "nodes": self.nodes},
             epsilon=self.epsilon,
             nothing=_build(pa.table({"a": ids[:0], "b": ids[:0]}), ids),
-            read=lambda snapshot: _build(snapshot.aggregate(_edge_query(catalogued.name, ends)), ids),
+            read=lambda snapshot: _build(snapshot.aggregate(_edge_query(catalogued.name, ends, ids)), ids),
             ask=self.ask,
             because=_ONE_EDGE,
         )
@@ -115,11 +116,7 @@ def top_k_question(
 
 def _find_ends(table: TablePolicy, catalogued: Table, columns: tuple[str, str] | None) -> tuple[str, str]:
     if columns is None:
-        open_ = [
-            column.name
-            for column in catalogued.columns
-            if not (known := table.columns.get(column.name)) or not known.hidden
-        ]
+        open_ = [column.name for column in open_columns(table, catalogued)]
         if len(open_) != 2:
             raise ParameterError(
                 f"table {table.name!r} has {len(open_)} columns that may be asked about: say which two hold the ids "
@@ -165,10 +162,15 @@ def _read_nodes(data: DataSet, nodes: int | str, kind: str) -> pa.Array:
     return ids.take(pa.compute.sort_indices(ids))
 
 
-def _edge_query(table: str, ends: tuple[str, str]) -> exp.Select:
+def _edge_query(table: str, ends: tuple[str, str], ids: pa.Array) -> exp.Select:
+    """Every pair of ends once; of numbers only those between ids: an engine may hold larger ones than can come back."""
     columns = [exp.column(end, table="t", quoted=True) for end in ends]
     named = [exp.alias_(column, name, quoted=True) for column, name in zip(columns, ("a", "b"), strict=True)]
-    return exp.select(*named).from_(make_table(table, "t")).group_by(*(column.copy() for column in columns))
+    query = exp.select(*named).from_(make_table(table, "t")).group_by(*(column.copy() for column in columns))
+    if not pa.types.is_integer(ids.type):
+        return query
+    low, high = (write_literal(ids[place].as_py()) for place in (0, len(ids) - 1))
+    return query.where(*(exp.Between(this=column.copy(), low=low, high=high) for column in columns))
 
 
 def _build(rows: pa.Table, ids: pa.Array) -> Graph:

@@ -64,7 +64,7 @@ class QuantileQuestion:
             data,
             table,
             text=f"QUANTILE {q} OF {statement.canonical}",
-            parameters={"q": q, "step": str(lattice.step), "epsilon": float(self.epsilon)},
+            parameters={"q": q, "step": str(lattice.step)},
             epsilon=self.epsilon,
             nothing=np.zeros(points, dtype=np.int64),
             read=lambda snapshot: _count(snapshot, statement, lattice, points),

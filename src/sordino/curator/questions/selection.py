@@ -20,6 +20,9 @@ from sordino.sql.answering.exact import compute_answers
 from sordino.sql.question import Statement
 
 Scores = NDArray[np.float64]
+# A grid of scores holds 2^60 of its steps, and no fewer than 2^30 of them are the bound unless a step is given.
+_MOST_SCORE = 1 << 52
+_SMALL_REACH = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class LargestGroupQuestion:
                 profile=float(measure.reach),
                 epsilon=epsilon,
                 monotone=measure.low >= 0,
+                step=_step(measure.reach),
                 distance=add_remove_row(),
             )
             return Release(
@@ -61,7 +65,7 @@ class LargestGroupQuestion:
             data,
             table,
             text=f"LARGEST OF {statement.canonical}",
-            parameters={"epsilon": float(self.epsilon)},
+            parameters={},
             epsilon=self.epsilon,
             nothing=np.zeros(len(groups)),
             read=lambda snapshot: _score(snapshot, statement),
@@ -72,10 +76,15 @@ class LargestGroupQuestion:
 def _score(snapshot: Snapshot, statement: Statement) -> Scores:
     """Whole steps of every group; sums beyond 2^52 of them are cut there, which keeps differences."""
     answers = compute_answers(snapshot, statement)
-    most = 1 << 52
     return np.array(
-        [float(max(-most, min(most, answers[group][0]))) for group in statement.groups()], dtype=np.float64
+        [float(max(-_MOST_SCORE, min(_MOST_SCORE, answers[group][0]))) for group in statement.groups()],
+        dtype=np.float64,
     )
+
+
+def _step(reach: int) -> float | None:
+    """The grid of the scores, which are whole numbers: fine enough to be exact, and too coarse for any to leave it."""
+    return 1.0 if reach <= _SMALL_REACH else None
 
 
 def _shown(statement: Statement, group: tuple[Any, ...]) -> Any:

@@ -72,7 +72,6 @@ class TreeQuestion:
             attributes.table,
             text=f"TREE OF {attributes.text}",
             parameters={
-                "epsilon": float(self.epsilon),
                 "max_depth": int(self.max_depth),
                 "criterion": criterion,
                 "selection": self.selection,

@@ -11,7 +11,7 @@ from sordino.core import Guarantee, LedgerError, ParameterError, Release, Secret
 from sordino.core.loss import round_up
 from sordino.core.parameters import as_written, positive
 from sordino.curator.dataset import DataSet
-from sordino.engines import Snapshot, Table
+from sordino.engines import Column, Snapshot, Table
 from sordino.sql.policy import TablePolicy, match_name, suggest_name
 
 Read = TypeVar("Read")
@@ -60,7 +60,8 @@ def quote_workload(
 ) -> WorkloadQuote[Read]:
     """The quote of a call about the rows of one private table.
 
-    ``ask`` answers with a loss of so much per row; ``nothing`` are the data of an empty table, which tell the price.
+    ``parameters``: what makes it the same question beside its text and ε. ``ask`` answers with a loss of so much per
+    row; ``nothing`` are the data of an empty table, which tell the price.
     ``because``: why what ``ask`` calls a change is what one row does, if that is not the same.
     """
     positive("epsilon", epsilon)
@@ -76,8 +77,9 @@ def quote_workload(
     loss = replace(price.loss, epsilon=round_up(asked))
     theorem = f"{price.theorem}; {because}" if because else price.theorem
     guarantee = Guarantee(loss, data.distance, theorem)
+    parameters = {**parameters, "epsilon": float(asked)}
     return WorkloadQuote(
-        text, text, dict(parameters), guarantee, rehearsed.mechanism, read, lambda found: ask(found, per_row)
+        text, text, parameters, guarantee, rehearsed.mechanism, read, lambda found: ask(found, per_row)
     )
 
 
@@ -95,15 +97,20 @@ def find_table(data: DataSet, name: str) -> tuple[TablePolicy, Table]:
 
 def find_column(table: TablePolicy, catalogued: Table, name: str) -> str:
     """A column of a table that may be asked about, as the catalogue writes it."""
-    hidden = {column.casefold() for column, policy in table.columns.items() if policy.hidden}
-    columns = {column.name: column for column in catalogued.columns if column.name.casefold() not in hidden}
-    found = match_name(name, columns)
+    columns = {column.name: column for column in open_columns(table, catalogued)}
+    found = match_name(name, columns) if isinstance(name, str) else None
     if found is None:
         raise ParameterError(
             f"there is no column {name!r} of table {table.name!r} that may be asked about: "
             f"{suggest_name(name, columns, 'its columns')}"
         )
     return found
+
+
+def open_columns(table: TablePolicy, catalogued: Table) -> list[Column]:
+    """The columns of a table that are not hidden, whatever the case in which the policy names them."""
+    hidden = {column.casefold() for column, policy in table.columns.items() if policy.hidden}
+    return [column for column in catalogued.columns if column.name.casefold() not in hidden]
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -114,4 +121,4 @@ def split_name(name: str) -> tuple[str, str]:
     return table, column
 
 
-__all__ = ["WorkloadQuote", "find_column", "find_table", "quote_workload", "split_name"]
+__all__ = ["WorkloadQuote", "find_column", "find_table", "open_columns", "quote_workload", "split_name"]
