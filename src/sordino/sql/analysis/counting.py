@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -12,7 +12,9 @@ from sordino.sql.aggregates import LARGEST_CHANGE, SMALL_REACH, Measure
 from sordino.sql.analysis.closure import NormalForm
 from sordino.sql.analysis.formula import Cell, Formula, find_cells, read_cell, write_cell
 
-_WIDE = exp.DataType.build("DECIMAL(38, 0)")
+WIDE = exp.DataType.build("DECIMAL(38, 0)")
+# Rows of one table: engines keep it in 64 bits and sum it into more.
+_NARROW = exp.DataType.build("DECIMAL(18, 0)")
 _MOST_PERMUTED = 3
 # Tables get names of ours, so that copies of one table are counted alike and no name of theirs meets one of ours.
 _ROWS = "t"
@@ -33,12 +35,30 @@ class CountedRows:
     measure: Measure | None = None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it counts rows of the table alone, each once."""
+        return not self.links and self.measure is None
+
+    @property
     def tables(self) -> tuple[tuple[str, str], ...]:
         """The alias of the table whose rows are counted, and its name."""
         return ((_ROWS, self.table),)
 
-    def select(self, source: CountTable) -> exp.Select:
-        """Columns k0, k1, … and c."""
+    def select(self, source: CountTable, measures: Sequence[Measure | None] = ()) -> exp.Select:
+        """Columns k0, k1, … and c; with measures c0, c1, …, one each in place of its own."""
+        totals = {f"c{place}": measure for place, measure in enumerate(measures)} or {"c": self.measure}
+        keys = [Cell(_ROWS, key) for key in self.keys]
+        plain = all(link.counted.is_plain for link in self.links)
+        return _grouped(self._linked(source), self.conditions, keys, self._weights(), totals, plain=plain)
+
+    def select_rows(self, source: CountTable) -> exp.Select:
+        """Column c: what each row counts, as if no two of them had the same keys."""
+        factors = self._weights() if self.measure is None else [*self._weights(), self.measure.size()]
+        product = multiply_counts(factors) if factors else exp.Literal.number(1)
+        select = self._linked(source).select(name_column(product, "c"), copy=False)
+        return _filtered(select, self.conditions)
+
+    def _linked(self, source: CountTable) -> exp.Select:
         select = exp.select().from_(refer_to_table(self.table, _ROWS), copy=False)
         for place, link in enumerate(self.links):
             on = [
@@ -48,10 +68,10 @@ class CountedRows:
                 for key, column in enumerate(link.columns)
             ]
             select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
-        weights: list[exp.Expr] = [refer_to_column("c", f"l{place}") for place in range(len(self.links))]
-        return _grouped(
-            select, self.conditions, [Cell(_ROWS, key) for key in self.keys], weights, self.measure
-        )
+        return select
+
+    def _weights(self) -> list[exp.Expr]:
+        return [refer_to_column("c", f"l{place}") for place in range(len(self.links))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +90,11 @@ class Flat:
     conditions: tuple[Formula, ...]
     keys: tuple[Cell, ...]
     measure: Measure | None = None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """None: all rows are read here."""
+        return ()
 
     def select(self, source: CountTable) -> exp.Select:
         """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
@@ -94,7 +119,7 @@ class Flat:
                 select.from_(rows, copy=False)
             else:
                 select.join(rows, join_type="cross", copy=False)
-        return _grouped(select, kept, self.keys, weights, self.measure)
+        return _grouped(select, kept, self.keys, weights, {"c": self.measure}, plain=True)
 
 
 Counted = CountedRows | Flat
@@ -108,7 +133,7 @@ def collect_links(counts: Iterable[Counted]) -> set[Counted]:
         counted = waiting.pop()
         if counted not in found:
             found.add(counted)
-            waiting += [link.counted for link in counted.links] if isinstance(counted, CountedRows) else []
+            waiting += [link.counted for link in counted.links]
     return found
 
 
@@ -307,43 +332,56 @@ def _grouped(
     conditions: Sequence[Formula],
     keys: Sequence[Cell],
     weights: list[exp.Expr],
-    measure: Measure | None,
+    totals: Mapping[str, Measure | None],
+    *,
+    plain: bool,
 ) -> exp.Select:
-    """Filter, group and total."""
-    if conditions:
-        select.where(*(part.tree() for part in conditions), copy=False)
+    """Filter, group and total. ``plain``: the weights are numbers of rows of one table each."""
+    _filtered(select, conditions)
     select.select(
         *(name_column(write_cell(cell), f"k{place}") for place, cell in enumerate(keys)),
-        name_column(_total(weights, measure), "c"),
+        *(name_column(_total(weights, measure, plain=plain), name) for name, measure in totals.items()),
         copy=False,
     )
     return select.group_by(*map(write_cell, keys), copy=False) if keys else select
 
 
-def _total(weights: list[exp.Expr], measure: Measure | None) -> exp.Expr:
+def _filtered(select: exp.Select, conditions: Sequence[Formula]) -> exp.Select:
+    return select.where(*(part.tree() for part in conditions), copy=False) if conditions else select
+
+
+def _total(weights: list[exp.Expr], measure: Measure | None, *, plain: bool) -> exp.Expr:
     """The sum over rows of the product of what each row meets, but at most `LARGEST_CHANGE`.
 
     **Guarantee**: what is counted here enters bounds as polynomials P with whole coefficients ≥ 0, of which only
     min(P, M) matters for M = `LARGEST_CHANGE`. min(P(min(n, M)), M) = min(P(n), M): if n > M is cut, either P does not
     depend on n, or its value is at least M with and without the cut. Sums, products and maxima of such are such.
     **Numerics**: M² < 10³⁸ and every product is cut before the next, so that none leaves 38 digits; nor does a sum of
-    numbers up to M over fewer than 10¹⁹ rows.
+    numbers up to M over fewer than 10¹⁹ rows. Numbers of rows of one table have 18 digits and their sums at least 28,
+    which 10¹⁴ rows that meet 10¹⁴ others each do not fill.
     """
     if measure is None and not weights:
         return exp.Count(this=exp.Star())
     factors = [*weights] if measure is None else [*weights, measure.size()]
     if not weights and measure is not None and measure.reach <= SMALL_REACH:
         return _or_zero(exp.Sum(this=factors[0]))
-    product: exp.Expr = exp.cast(factors[0], _WIDE)
-    for factor in factors[1:]:
-        product = _cut(exp.Mul(this=product, expression=exp.cast(factor, _WIDE)))
+    small = plain and measure is None and len(weights) == 1
+    product = exp.cast(factors[0].copy(), _NARROW) if small else multiply_counts(factors)
     return _cut(_or_zero(exp.Sum(this=product)))
 
 
+def multiply_counts(factors: Sequence[exp.Expr]) -> exp.Expr:
+    """The product of one or more numbers up to `LARGEST_CHANGE`, cut there after each factor (`_total`)."""
+    product: exp.Expr = exp.cast(factors[0].copy(), WIDE)
+    for factor in factors[1:]:
+        product = _cut(exp.Mul(this=product, expression=exp.cast(factor.copy(), WIDE)))
+    return product
+
+
 def _cut(number: exp.Expr) -> exp.Expr:
-    return exp.Least(this=number, expressions=[exp.cast(exp.Literal.number(LARGEST_CHANGE), _WIDE)])
+    return exp.Least(this=number, expressions=[exp.cast(exp.Literal.number(LARGEST_CHANGE), WIDE)])
 
 
 def _or_zero(total: exp.Expr) -> exp.Expr:
     """What is summed over no rows is NULL; the type is that of the widest total."""
-    return exp.Coalesce(this=total, expressions=[exp.cast(exp.Literal.number(0), _WIDE)])
+    return exp.Coalesce(this=total, expressions=[exp.cast(exp.Literal.number(0), WIDE)])

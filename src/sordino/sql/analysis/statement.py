@@ -1,0 +1,256 @@
+"""One statement for all numbers that are asked: each count once, none that follows from others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from sqlglot import exp
+
+from sordino.sql.analysis.counting import (
+    WIDE,
+    Counted,
+    CountedRows,
+    Flat,
+    collect_links,
+    multiply_counts,
+    name_column,
+    refer_to_column,
+    refer_to_table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Numbers of some counts: of one its largest, of several those that go with the same values of the first's keys.
+
+    ``classes``: per count the class of equal cells of each of its keys.
+    """
+
+    counts: tuple[Counted, ...]
+    classes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Counts side by side: the first, and others whose keys are some of its keys (``places``)."""
+
+    counts: tuple[Counted, ...]
+    places: tuple[tuple[int, ...], ...]
+
+
+def write_numbers(found: Mapping[Asked, int]) -> exp.Query:
+    """One query with rows (place, v0, v1, …), numbers as text since 64 bits might not hold them.
+
+    What need not be counted follows from what is:
+
+    * the rows of a table per value of K, each as often as it meets rows by columns of K: the number of rows per value,
+      times that of what they meet (`split_asked`);
+    * the rows per value of K where no value of fewer columns has two rows: one (`_coarser`). Then nothing is grouped,
+      and what a row meets is the largest number itself;
+    * the same rows counted and summed: grouped once.
+
+    **Guarantee**: the numbers are those of grouping each count by itself.
+    """
+    width = max(len(asked.counts) for asked in found)
+    writer = _Writer(found)
+    first, *others = [writer.write(asked, place, width) for asked, place in found.items()]
+    query: exp.Query = exp.union(first, *others, distinct=False, copy=False) if others else first
+    for name, body in writer.shared.items():
+        alias = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
+        query.with_(alias, as_=body, copy=False)
+    return query
+
+
+class _Writer:
+    """What is used once is written where it is used, the rest in a WITH clause."""
+
+    def __init__(self, found: Iterable[Asked]) -> None:
+        self.shared: dict[str, exp.Query] = {}
+        self._names: dict[object, str] = {}
+        self._uses: Counter[object] = Counter()
+        self._kinds: dict[Counted, list[Counted]] = {}
+        asked = list(found)
+        self._taken = {table.rpartition(".")[2].casefold() for table in _tables(asked)}
+        pairs = [(one, split_asked(one)) for one in asked]
+        self._alone = list(dict.fromkeys(one.counts[0] for one, vectors in pairs if vectors is None))
+        self._use(self._alone)
+        for vectors in (vectors for _, vectors in pairs if vectors is not None):
+            self._uses[vectors] += 1
+            self._use(vectors.counts if self._uses[vectors] == 1 else ())
+        # Without the shared ones: their groups are made in any case.
+        self._guards = {
+            counted: guards
+            for counted in self._alone
+            if not self._is_shared(counted) and (guards := _coarser(counted, self._alone))
+        }
+        for counted, guards in self._guards.items():
+            self._uses.update(("largest", guard) for guard in guards)
+            self._use([link.counted for link in counted.links])
+
+    def _use(self, counts: Iterable[Counted]) -> None:
+        waiting = list(counts)
+        while waiting:
+            counted = waiting.pop()
+            key = _without_measure(counted)
+            kinds = self._kinds.setdefault(key, [])
+            self._uses[key] += 1
+            if not kinds:
+                waiting += [link.counted for link in counted.links]
+            if counted not in kinds:
+                kinds.append(counted)
+
+    def write(self, asked: Asked, place: int, width: int) -> exp.Select:
+        """The numbers of one place."""
+        vectors = split_asked(asked)
+        numbers: list[exp.Expr]
+        if vectors is None:
+            select = exp.select().from_(self._largest(asked.counts[0]), copy=False)
+            numbers = [refer_to_column("c")]
+        elif len(asked.counts) > 1:
+            select = exp.select().from_(self._side_by_side(vectors), copy=False)
+            numbers = [refer_to_column(f"c{i}") for i in range(len(vectors.counts))]
+        else:
+            source = self._side_by_side(vectors) if self._uses[vectors] > 1 else self._joined(vectors)
+            select = exp.select().from_(source, copy=False)
+            product = multiply_counts([refer_to_column(f"c{i}") for i in range(len(vectors.counts))])
+            numbers = [_or_zero(exp.Max(this=product))]
+        numbers += [exp.Literal.number(0) for _ in range(width - len(numbers))]
+        return select.select(
+            name_column(exp.Literal.number(place), "place"),
+            *(
+                name_column(exp.cast(value, exp.DataType.Type.VARCHAR), f"v{i}")
+                for i, value in enumerate(numbers)
+            ),
+            copy=False,
+        )
+
+    def __call__(self, counted: Counted, alias: str) -> exp.Expr:
+        """Something with the columns k0, k1, … and c of a count, under an alias."""
+        key = _without_measure(counted)
+        if not self._is_shared(counted):
+            return _bracket(counted.select(self), alias)
+        kinds = self._kinds[key]
+        if len(kinds) == 1 or isinstance(counted, Flat):
+            return self._share(counted, lambda: counted.select(self), alias)
+        whole = self._share(key, lambda: counted.select(self, [kind.measure for kind in kinds]), "s")
+        keys = [refer_to_column(f"k{i}") for i in range(len(counted.keys))]
+        mine = name_column(refer_to_column(f"c{kinds.index(counted)}"), "c")
+        return _bracket(exp.select(*keys, mine).from_(whole, copy=False), alias)
+
+    def _largest(self, counted: Counted) -> exp.Expr:
+        """Something with one row: the largest number of a count, c."""
+        key = ("largest", counted)
+        if self._uses[key]:
+            return self._share(key, lambda: self._select_largest(counted), "s0")
+        return _bracket(self._select_largest(counted), "s0")
+
+    def _select_largest(self, counted: Counted) -> exp.Select:
+        if counted not in self._guards or isinstance(counted, Flat):
+            return _select_maximum(self(counted, "s0"))
+        single: list[exp.Expr] = []
+        several: list[exp.Expr] = []
+        for guard in self._guards[counted]:
+            most = (
+                exp.select(refer_to_column("c")).from_(self._largest(guard), copy=False).subquery(copy=False)
+            )
+            single.append(exp.LTE(this=most, expression=exp.Literal.number(1)))
+            several.append(exp.GT(this=most.copy(), expression=exp.Literal.number(1)))
+        rows = counted.select_rows(self).where(exp.or_(*single, copy=False), copy=False)
+        groups = counted.select(self).where(*several, copy=False)
+        both = [_select_maximum(_bracket(part, "s0"), wide=True) for part in (rows, groups)]
+        return _select_maximum(_bracket(exp.union(*both, distinct=False, copy=False), "s0"))
+
+    def _is_shared(self, counted: Counted) -> bool:
+        return self._uses[_without_measure(counted)] > 1
+
+    def _share(self, key: object, body: Callable[[], exp.Query], alias: str) -> exp.Table:
+        if key not in self._names:
+            made = body()  # first: it may put others into the clause
+            name = next(n for i in count() if (n := f"sordino_{i}") not in self._taken)
+            self._taken.add(name)
+            self._names[key], self.shared[name] = name, made
+        return refer_to_table(self._names[key], alias)
+
+    def _side_by_side(self, vectors: Vectors) -> exp.Expr:
+        """Each combination of all numbers but the last, with the largest of the last."""
+        if self._uses[vectors] > 1:
+            return self._share(vectors, lambda: self._select_vectors(vectors), "v")
+        return _bracket(self._select_vectors(vectors), "v")
+
+    def _select_vectors(self, vectors: Vectors) -> exp.Select:
+        *kept, last = (f"c{i}" for i in range(len(vectors.counts)))
+        columns = [*map(refer_to_column, kept), name_column(exp.Max(this=refer_to_column(last)), last)]
+        select = exp.select(*columns).from_(self._joined(vectors), copy=False)
+        return select.group_by(*map(refer_to_column, kept), copy=False)
+
+    def _joined(self, vectors: Vectors) -> exp.Subquery:
+        sources = [self(counted, f"s{i}") for i, counted in enumerate(vectors.counts)]
+        columns = [name_column(refer_to_column("c", f"s{i}"), f"c{i}") for i in range(len(sources))]
+        select = exp.select(*columns).from_(sources[0], copy=False)
+        for i, places in enumerate(vectors.places, start=1):
+            on = [
+                exp.EQ(
+                    this=refer_to_column(f"k{mine}", f"s{i}"), expression=refer_to_column(f"k{home}", "s0")
+                )
+                for mine, home in enumerate(places)
+            ]
+            select.join(sources[i], on=exp.and_(*on, copy=False), copy=False)
+        return _bracket(select, "vectors")
+
+
+def split_asked(asked: Asked) -> Vectors | None:
+    """Several counts side by side, or the factors of one; None: it has none."""
+    if len(asked.counts) > 1:
+        home = {key: place for place, key in enumerate(asked.classes[0])}
+        return Vectors(asked.counts, tuple(tuple(home[key] for key in keys) for keys in asked.classes[1:]))
+    counted = asked.counts[0]
+    factors = [link for link in counted.links if set(link.columns) <= set(counted.keys)]
+    if isinstance(counted, Flat) or not factors:
+        return None
+    rest = tuple(link for link in counted.links if link not in factors)
+    return Vectors(
+        (replace(counted, links=rest), *(link.counted for link in factors)),
+        tuple(tuple(counted.keys.index(column) for column in link.columns) for link in factors),
+    )
+
+
+def _coarser(counted: Counted, alone: Iterable[Counted]) -> list[Counted]:
+    """Rows of the same table under the same conditions, per value of some of the keys: if these are single, all are."""
+    return [
+        other
+        for other in alone
+        if isinstance(counted, CountedRows)
+        and isinstance(other, CountedRows)
+        and other != counted
+        and other.keys
+        and (other.table, other.conditions) == (counted.table, counted.conditions)
+        and not other.links
+        and other.measure is None
+        and set(other.keys) <= set(counted.keys)
+    ]
+
+
+def _without_measure(counted: Counted) -> Counted:
+    return replace(counted, measure=None) if isinstance(counted, CountedRows) else counted
+
+
+def _tables(found: Iterable[Asked]) -> Iterator[str]:
+    for counted in collect_links(counted for asked in found for counted in asked.counts):
+        yield from (table for _, table in counted.tables)
+
+
+def _select_maximum(source: exp.Expr, *, wide: bool = False) -> exp.Select:
+    largest = _or_zero(exp.Max(this=refer_to_column("c")))
+    column = name_column(exp.cast(largest, WIDE) if wide else largest, "c")
+    return exp.select(column).from_(source, copy=False)
+
+
+def _or_zero(number: exp.Expr) -> exp.Expr:
+    return exp.Coalesce(this=number, expressions=[exp.Literal.number(0)])
+
+
+def _bracket(query: exp.Query, alias: str) -> exp.Subquery:
+    return query.subquery(exp.Identifier(this=alias, quoted=True), copy=False)
