@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sordino.core.errors import ParameterError
-from sordino.core.parameters import whole
+from sordino.core.parameters import as_written, whole
 
 NOT_PRIVATE = "NOT PRIVATE: drawn from a seeded source"
 
@@ -105,6 +105,15 @@ def round_up(amount: Fraction) -> float:
     except OverflowError:
         raise ParameterError("a loss must be below 1.8e308, got a larger one") from None
     return nearest if Fraction(nearest) >= amount else math.nextafter(nearest, math.inf)
+
+
+def round_as_written(amount: Fraction) -> float:
+    """A float whose decimal, which is what a ledger reads, is not below an exact loss: 0.3 for three tenths."""
+    try:
+        nearest = float(amount)
+    except OverflowError:
+        raise ParameterError("a loss must be below 1.8e308, got a larger one") from None
+    return nearest if as_written("a loss", nearest) >= amount else math.nextafter(nearest, math.inf)
 
 
 def round_down(amount: Fraction) -> float:

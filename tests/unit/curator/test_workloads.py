@@ -119,6 +119,21 @@ def test_a_row_of_weight_two_may_cost_twice_as_much(curator, session):
     assert ("heavy", 2.0) in release.guarantee.distance.weights
 
 
+def test_a_loss_that_no_float_holds_is_asked_for(session):
+    # 2/9 lies above the nearest float and 5/18 below it
+    for epsilon in (Fraction(1, 9), Fraction(5, 36)):
+        session.quantile("heavy.x", 0.5, epsilon=epsilon)
+    assert Fraction(1, 4) <= session.budget().spent.loss < Fraction(1, 4) + Fraction(1, 10**15)
+
+
+def test_three_tenths_cost_three_tenths(session):
+    # the float 0.3 lies below 3/10, and a ledger reads its decimal
+    session.quantile("orders.amount", 0.5, epsilon=0.3)
+    session.count("knows", "edges", nodes=9, epsilon=0.3)
+    session.query("SELECT COUNT(*) FROM orders", 0.3)
+    assert session.budget().spent.loss == Fraction(9, 10)
+
+
 def test_the_largest_group_is_chosen_by_the_librarys_law(curator):
     expected = drawn(
         lambda: sd.select([1, 5, 1], mechanism="permute_and_flip", profile=1, epsilon=0.25, monotone=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 from sordino.core import Guarantee, LedgerError, ParameterError, Release, Secret, UnsupportedError
-from sordino.core.loss import round_up
+from sordino.core.loss import round_as_written, round_up
 from sordino.core.parameters import as_written, positive
 from sordino.curator.dataset import DataSet
 from sordino.engines import Column, Snapshot, Table
@@ -70,11 +70,11 @@ def quote_workload(
     per_row = asked * table.weight
     rehearsed = ask(nothing, per_row)
     price = rehearsed.guarantee
-    if price.epsilon is None or min(as_written("epsilon", price.epsilon), Fraction(price.epsilon)) > per_row:
+    if price.epsilon is None or price.epsilon > round_up(per_row):
         raise LedgerError("a workload states a larger loss than it was given")
     if price.delta and table.weight != 1:
         raise UnsupportedError(f"a delta is spent on tables of weight 1 only, and {table.name!r} has another")
-    loss = replace(price.loss, epsilon=round_up(asked))
+    loss = replace(price.loss, epsilon=round_as_written(asked))
     theorem = f"{price.theorem}; {because}" if because else price.theorem
     guarantee = Guarantee(loss, data.distance, theorem)
     parameters = {**parameters, "epsilon": float(asked)}

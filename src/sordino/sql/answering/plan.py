@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
+from sordino.core.loss import round_as_written
 from sordino.core.parameters import as_written, choice, flag, number, positive, probability
 from sordino.mechanisms.noise.beta_grid import best_grid_noise, grid_noises
 from sordino.mechanisms.noise.registry import NOISES, check_serves
@@ -169,7 +169,9 @@ def plan_with(
     theorem = noises[0].theorem if constant else f"{noises[0].theorem}; bound by {', '.join(names)}"
     if shares > 1 or len(groups) > 1:
         theorem = f"{theorem}; {describe_composition(statement)}"
-    guarantee = Guarantee(Loss(epsilon=_written(options.epsilon), delta=_written(spent)), distance, theorem)
+    guarantee = Guarantee(
+        Loss(epsilon=round_as_written(options.epsilon), delta=round_as_written(spent)), distance, theorem
+    )
     return AnswerPlan(statement, options, noises, readings, shares, guarantee)
 
 
@@ -232,9 +234,3 @@ def _smooth(
     name = options.noise or best_grid_noise(float(epsilon))
     check_serves(NOISES[name].traits, constant=False, delta=float(delta))
     return choose_smooth_noise(name, epsilon, delta, options.error_share, weights, confidence)
-
-
-def _written(amount: Fraction) -> float:
-    """The float whose decimal was given: amounts come from `as_written`, so this is exact in that sense."""
-    result = float(amount)
-    return result if as_written("amount", result) >= amount else math.nextafter(result, math.inf)
