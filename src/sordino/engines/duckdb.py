@@ -49,9 +49,6 @@ _SETTINGS = {
     "binary_as_string": "false",
     "arrow_lossless_conversion": "false",
 }
-# A thread's share of the least memory: twice of what the questions of the benchmarks need.
-_PER_THREAD = 112 * 10**6
-_UNITS = "BKMGT"
 _DATABASE = """
     SELECT d.database_name, d.type FROM system.main.duckdb_databases() AS d
     WHERE d.database_name IS NOT DISTINCT FROM system.main.current_database()
@@ -274,7 +271,7 @@ class DuckDBSnapshot:
 
 
 def open_file(path: Path, *, memory_limit: str | None, threads: int | None) -> DuckDBEngine:
-    """A DuckDB database file, read-only. Without a limit it gets one that grows with the file (`_usual_memory`)."""
+    """A DuckDB database file, read-only."""
     if not path.is_file():
         raise ParameterError(
             f"{path} is no file: duckdb:///shop.duckdb is /shop.duckdb, duckdb://shop.duckdb is in this folder"
@@ -337,9 +334,6 @@ def _locked(
         if paths:
             allowed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
             connection.execute(f"SET allowed_paths = [{allowed}]")
-        if memory_limit is None and database != ":memory:":
-            limit = _usual_memory(connection, Path(database).stat().st_size)
-            connection.execute(f"SET memory_limit = '{limit} bytes'")
         connection.execute("SET GLOBAL TimeZone = 'UTC'")  # all other settings are as DuckDB comes
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -355,21 +349,6 @@ def _locked(
         engine.close()
         raise
     return engine
-
-
-def _usual_memory(connection: duckdb.DuckDBPyConnection, size: int) -> int:
-    """How much memory in bytes a database of some size gets where the owner does not say.
-
-    DuckDB's own rule is most of the machine, and it fills what it may. Groups and joins of a question are about as
-    large as the columns they are made of, so three quarters of the file hold them; what does not fit goes to disk. In
-    a part per thread, without which DuckDB cannot even begin, and never more than by its own rule.
-    """
-    found = connection.execute(
-        "SELECT current_setting('threads'), current_setting('memory_limit')"
-    ).fetchall()
-    threads, (number, unit) = int(found[0][0]), str(found[0][1]).split()
-    most = int(float(number) * 1024 ** _UNITS.index(unit[0].upper()))
-    return min(most, max(threads * _PER_THREAD, size * 3 // 4))
 
 
 def _cannot_open(database: str, error: duckdb.Error) -> EngineError:

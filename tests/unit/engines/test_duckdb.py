@@ -14,7 +14,6 @@ from sqlglot import parse_one
 
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import Column, connect
-from sordino.engines.duckdb import _usual_memory
 
 
 def ask(engine, sql):
@@ -259,26 +258,6 @@ def test_the_engines_own_words_are_secret(people):
     assert "Ann" in error.details.reveal()
     assert error.__suppress_context__
     assert error.__cause__ is None
-
-
-def test_memory_of_a_file_follows_its_threads_and_size_unless_it_is_set(tmp_path):
-    file = tmp_path / "shop.duckdb"
-    with duckdb.connect(str(file)) as connection:
-        connection.execute("CREATE TABLE t AS SELECT range AS a FROM range(10)")
-
-    def limit(**given):
-        with connect(file, **given) as engine:
-            return engine._connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-
-    assert limit(threads=1) == "106.8 MiB"  # 112 MB
-    assert limit(threads=3) == "320.4 MiB"
-    assert limit(threads=3, memory_limit="64MiB") == "64.0 MiB"
-
-
-def test_memory_is_three_quarters_of_a_large_file_and_never_more_than_duckdb_takes():
-    with duckdb.connect(config={"threads": 1, "memory_limit": "1GiB"}) as connection:
-        assert _usual_memory(connection, 400 * 10**6) == 300 * 10**6
-        assert _usual_memory(connection, 10**12) == 2**30
 
 
 def test_a_query_larger_than_memory_spills():
