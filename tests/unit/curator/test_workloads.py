@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import duckdb
@@ -279,6 +281,21 @@ def test_ids_that_do_not_fit_64_bits_are_no_nodes(kind):
     rows = (f"CREATE TABLE t (a {kind}, b {kind})", "INSERT INTO t VALUES (1, 2), (18446744073709551615, 1)")
     with connect_table(*rows, table={}) as curator:
         assert curator.session("ann").count("t", "edges", nodes=3, epsilon=100).value == 1
+
+
+def test_a_graph_may_be_the_first_thing_that_a_process_asks_for():
+    # what is imported on demand elsewhere hides what is not imported here
+    script = """
+import duckdb, sordino as sd
+made = duckdb.connect()
+made.execute("CREATE TABLE t (a BIGINT, b BIGINT); CREATE TABLE n AS SELECT unnest([-9223372036854775808, 7]) AS id")
+made.execute("INSERT INTO t VALUES (-9223372036854775808, 7)")
+tables = {"t": {}, "n": {"private": False}}
+policy = {"version": 1, "dataset": "one", "tables": tables, "budgets": {"ann": {"epsilon": 200}}}
+print(sd.connect(made, policy=policy).session("ann").count("t", "edges", nodes="n.id", epsilon=100).value)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert ran.stdout == "1\n", ran.stderr
 
 
 def test_a_column_hidden_in_another_case_holds_no_ids():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from sordino.core import ParameterError, Release, UnsupportedError
@@ -159,7 +160,7 @@ def _read_nodes(data: DataSet, nodes: int | str, kind: str) -> pa.Array:
     ids = read_public(data, lambda snapshot: snapshot.aggregate(query)).column(0).combine_chunks()
     if not len(ids):
         raise ParameterError(f"the public table has no ids in {nodes!r}: a graph must have at least one node")
-    return ids.take(pa.compute.sort_indices(ids))
+    return ids.take(pc.sort_indices(ids))
 
 
 def _edge_query(table: str, ends: tuple[str, str], ids: pa.Array) -> exp.Select:
@@ -175,8 +176,8 @@ def _edge_query(table: str, ends: tuple[str, str], ids: pa.Array) -> exp.Select:
 
 def _build(rows: pa.Table, ids: pa.Array) -> Graph:
     """The graph on all ids; a row whose ends are not two of them is no edge."""
-    places = [pa.compute.index_in(rows.column(name), value_set=ids) for name in ("a", "b")]
-    known = pa.compute.and_(pa.compute.is_valid(places[0]), pa.compute.is_valid(places[1]))
+    places = [pc.index_in(rows.column(name), value_set=ids) for name in ("a", "b")]
+    known = pc.and_(pc.is_valid(places[0]), pc.is_valid(places[1]))
     source, target = (place.filter(known).to_numpy().astype(np.int64) for place in places)
     labels = ids.to_numpy(zero_copy_only=False)
     return Graph.from_edges((source, target), labels=labels)
