@@ -1,7 +1,8 @@
 """Triangles under edge privacy: expected error of every mechanism at the same ε, from the exact laws.
 
-The default's noise is flared Laplace on the best β of its grid. The ladder's error is summed over its law. For noise scaled to a bound it is E|Z| of the noise's shape times its scale
-(the lattice's step, 1, is far below every scale); for discrete Laplace noise 2a/(1 − a²) with a = e^(−ε/(n−2)).
+The default is flared Laplace noise with the best β of its grid. The ladder's error is summed over its law. For noise
+scaled to a bound it is E|Z| of the noise's shape times its scale (the lattice's step, 1, is far below every scale); for
+discrete Laplace noise 2a/(1 − a²) with a = e^(−ε/(n−2)).
 """
 
 from __future__ import annotations

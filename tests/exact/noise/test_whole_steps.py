@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import sordino as sd
 from sordino.mechanisms.noise import noise_law
+from sordino.mechanisms.noise.beta_grid import BetaGrid
 from sordino.testing import check_noise, prove_noise
 
 # all multiples of an eighth between 0 and 4; neighbours differ by at most the bound
@@ -56,10 +59,30 @@ def test_the_default_is_laplace_noise_for_a_constant_bound_and_the_best_pure_one
 
 @pytest.mark.parametrize(
     ("epsilon", "beta"),
-    [(0.01, None), (0.01, 0.001), (1.0, None), (1.0, 0.001), (1.0, 0.1), (20.0, None), (20.0, 0.1)],
+    [(0.01, 0.001), (1.0, 0.001), (1.0, 0.1), (20.0, 0.1)],
 )
-def test_the_default_has_the_smallest_radius_of_the_pure_noises(epsilon, beta):
+def test_the_default_at_a_beta_has_the_smallest_radius_of_the_pure_noises(epsilon, beta):
     pure = [row for row in sd.advise(epsilon, beta=beta) if row.radius is not None]
     smooth = sd.Profile.from_table([1, 2], bound=5)
     release = sd.add_noise(3, smooth, epsilon=epsilon, step=1, beta=beta)
     assert release.mechanism == f"{pure[0].noise} noise"
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 20.0])
+def test_the_default_has_the_smallest_radii_for_bounds_that_grow(epsilon):
+    """The product of the radii over bounds (1 + k/b)^d, each noise with the best β of its own grid."""
+    steps = np.arange(200_000)
+    radii = {}
+    for name in ("flared_laplace", "student_t", "cauchy"):
+        grid = BetaGrid.of(name, epsilon=epsilon)
+        scales = [
+            min(
+                float((np.exp(-point.beta * steps) * (1 + steps / b) ** d).max()) / point.alpha
+                for point in grid.points
+            )
+            for b, d in ((10, 1), (100, 1), (30, 2), (300, 2))
+        ]
+        radii[name] = math.prod(scales) * grid.noise.shape.radius(0.95) ** len(scales)
+    best = min(radii, key=radii.__getitem__)
+    smooth = sd.Profile.from_table([1, 2], bound=5)
+    assert sd.add_noise(3, smooth, epsilon=epsilon, step=1).mechanism == f"{best} noise"
