@@ -35,7 +35,7 @@ from sordino.sql.reading.groups import make_table
 
 _ONE_EDGE = "a row holds one edge, so it adds or removes at most that"
 _ID_KINDS = ("integer", "text")
-_MOST_NODES = 2**31 - 2
+_MOST_NODES = 50_000_000  # what a process can hold; their number is public
 
 
 @dataclass(frozen=True, slots=True)

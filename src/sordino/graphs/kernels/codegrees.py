@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.graphs.kernels.rows import Offsets, Positions
-from sordino.graphs.kernels.wide_pairs import find_place
+from sordino.graphs.kernels.wide_pairs import find_slot
 from sordino.mechanisms.compiled import compiled
 
 
@@ -72,7 +72,7 @@ def find_max_codegrees(
             least = reaching[best + 1]
             place = offsets[w]
             if neighbours[place] < least:
-                place = find_place(neighbours, place, offsets[w + 1], least)
+                place = find_slot(neighbours, place, offsets[w + 1], least)
             if finding:
                 for further in range(place, offsets[w + 1]):
                     x = neighbours[further]
@@ -111,7 +111,7 @@ def find_max_codegrees(
                 count[x] = 0
                 if common == 0 or common + left <= best:
                     continue
-                place = find_place(neighbours, offsets[x], offsets[x + 1], heavy)
+                place = find_slot(neighbours, offsets[x], offsets[x + 1], heavy)
                 stop = offsets[x + 1]
                 while place < stop and common + (stop - place) > best:
                     if seen[neighbours[place]] == v:

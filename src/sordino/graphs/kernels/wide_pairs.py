@@ -12,7 +12,7 @@ Counts = NDArray[np.int64]
 
 
 @compiled
-def find_place(row: Positions, first: int, last: int, rank: int) -> int:
+def find_slot(row: Positions, first: int, last: int, rank: int) -> int:
     """Where in row[first:last], which increases, the ranks from ``rank`` on begin."""
     while first < last:
         middle = (first + last) // 2
@@ -81,7 +81,7 @@ def walk_wide_pairs(
         for arc in range(offsets[v], offsets[v + 1]):
             w = neighbours[arc]
             seen[w] = v
-            for further in range(find_place(neighbours, offsets[w], offsets[w + 1], least), offsets[w + 1]):
+            for further in range(find_slot(neighbours, offsets[w], offsets[w + 1], least), offsets[w + 1]):
                 x = neighbours[further]
                 if x >= v:
                     break
