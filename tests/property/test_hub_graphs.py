@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sordino.graphs import Graph, codegree
+from sordino.graphs import METRICS, Graph, codegree
 from sordino.graphs.codegree import find_codegree_frontier, max_codegree, triangles_per_node
 from sordino.graphs.counts.edge_triangles import count_triangles_per_edge
 from sordino.graphs.counts.k_triangles import find_triangle_level
@@ -81,3 +82,11 @@ def test_hubs_hide_nothing(hubs, in_threads, near):
             edges & (single > 0)
         )  # a pair without an edge gets its own, an edge one more triangle
         assert find_triangle_level(graph) == after.max(initial=0)
+
+
+@given(near=draw_adjacency())
+@settings(max_examples=60, deadline=None)
+def test_core_numbers_are_those_of_networkx(near):
+    graph = Graph.from_edges(np.argwhere(np.triu(near)), nodes=len(near))
+    expected = networkx.core_number(networkx.from_numpy_array(near))
+    assert METRICS["core_number"].scores(graph).tolist() == [expected[v] for v in range(len(near))]
