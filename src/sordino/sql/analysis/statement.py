@@ -48,8 +48,7 @@ def write_numbers(found: Mapping[Asked, int]) -> exp.Query:
 
     * the rows of a table per value of K, each as often as it meets rows by columns of K: the number of rows per value,
       times that of what they meet (`split_asked`);
-    * the rows per value of K where no value of fewer columns has two rows: one (`_coarser`). Then nothing is grouped,
-      and what a row meets is the largest number itself;
+    * the rows per value of K where no value of fewer columns has two rows: one (`_coarser`);
     * the same rows counted and summed: grouped once.
 
     **Guarantee**: the numbers are those of grouping each count by itself.
@@ -86,9 +85,7 @@ class _Writer:
             for counted in self._alone
             if not self._is_shared(counted) and (guards := _coarser(counted, self._alone))
         }
-        for counted, guards in self._guards.items():
-            self._uses.update(("largest", guard) for guard in guards)
-            self._use([link.counted for link in counted.links])
+        self._uses.update(("largest", guard) for guards in self._guards.values() for guard in guards)
 
     def _use(self, counts: Iterable[Counted]) -> None:
         waiting = list(counts)
@@ -218,13 +215,17 @@ def split_asked(asked: Asked) -> Vectors | None:
 
 
 def _coarser(counted: Counted, alone: Iterable[Counted]) -> list[Counted]:
-    """Rows of the same table under the same conditions, per value of some of the keys: if these are single, all are."""
+    """Rows of the same table under the same conditions, per value of some of the keys: if these are single, all are.
+
+    Not for rows that meet others: they would be joined twice, once for either case, which takes longer than grouping.
+    """
     return [
         other
         for other in alone
         if isinstance(counted, CountedRows)
         and isinstance(other, CountedRows)
         and other != counted
+        and not counted.links
         and other.keys
         and (other.table, other.conditions) == (counted.table, counted.conditions)
         and not other.links
