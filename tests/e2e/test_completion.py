@@ -47,7 +47,7 @@ def completed(words):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("sordino", "ex"), {"explain"}),
+        (("sordino", "exp"), {"explain"}),
         (("sordino", "ledger", "re"), {"redeclare", "resume", "revoke"}),
         (("sordino", "explain", "--br"), {"--brief"}),
         (("sordino", "topk", "--excess", "p"), {"project"}),
