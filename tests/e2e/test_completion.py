@@ -63,4 +63,4 @@ def test_completion_installs_for_the_next_terminal(bash, tmp_path):
     bash("sordino --install-completion")
     lines = (tmp_path / "home" / ".bashrc").read_text().split("\n")
     assert len([line for line in lines if line.startswith("source ")]) == 1
-    assert bash(f". ~/.bashrc\n{completed(('sordino', 'ex'))}").split() == ["explain"]
+    assert bash(f". ~/.bashrc\n{completed(('sordino', 'exp'))}").split() == ["explain"]
