@@ -112,6 +112,7 @@ def test_what_was_read_counts_and_sums_as_the_text_itself(rows, other, origin, c
         assert read(connection, f"SELECT COUNT(*), COUNT({value}), {total} {tail}")[()] == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(ROWS, ROWS, FROMS, TRUTHS)
 def test_groups_count_as_the_text_itself(rows, other, origin, condition):

@@ -58,6 +58,7 @@ def test_the_six_candidates_fall_short_where_the_specification_says():
     assert (printed[2], exact[2]) == (4.0, 5.0)
 
 
+@pytest.mark.slow
 def test_student_selection_probabilities_match_a_convolution():
     for theta in (0.8, 30.0):
         density = lambda z, theta=theta: t.pdf(z, 3) * t.cdf(z - theta, 3) * t.cdf(z, 3)  # noqa: E731

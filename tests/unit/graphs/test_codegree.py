@@ -96,6 +96,7 @@ def test_the_frontier_gives_the_sensitivity_of_the_triangle_count():
         assert local_sensitivity(frontier, 4, 1) == near
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ca-GrQc", "facebook_combined", "email-Enron"])
 def test_public_graphs_agree_with_stored_values(name):
     with shared_file("reference-values/triangle_local_sensitivity.csv").open() as file:
