@@ -22,8 +22,8 @@ _CORE = 2.0
 _LARGEST_CORE = 40.0
 _STEEP = 100.0
 # How far the power lies above the core at ε = 1, so that β may be up to ε/5. The smaller ε is, the more rows away the
-# bound is looked at, and the more it grows on the way: lighter tails would pay for β that is needed then. By mean
-# regret over bounds that grow like those of joins (docs/benchmarks/index.md).
+# bound is looked at, and the more it grows on the way: lighter tails would pay for β that is needed then. Chosen by
+# hand: bounds of joins alone would want about 2 at ε = 0.1, graph counts 4 (docs/decisions/mechanisms.md).
 _FLARE = 4.0
 _FLARE_PER_DECADE = 1.0
 _FLARES = (1.5, 5.0)
