@@ -28,6 +28,7 @@ class Worker:
         self.command = [sys.executable, str(script), str(file), memory_limit]
         self.limit = limit
         self.before = 0.0
+        self.restarts = 0
         self._start()
 
     def _start(self) -> None:
@@ -46,6 +47,7 @@ class Worker:
         if not select.select([pipes[1]], [], [], allowed)[0]:
             self.process.kill()
             self.process.wait()
+            self.restarts += 1
             self._start()
             return {"late": allowed}
         line = pipes[1].readline()
@@ -55,7 +57,9 @@ class Worker:
         return answer
 
     def peak(self) -> float:
-        """The most memory of the present process, in MB."""
+        """The most memory in MB; NaN after a restart, since what the process before it needed is not known."""
+        if self.restarts:
+            return float("nan")
         return float(self.ask(op="memory")["peak"])
 
     def __enter__(self) -> Worker:
@@ -91,6 +95,15 @@ def times(worker: Worker, question: Question, rounds: int) -> dict[str, float | 
             elif answer["seconds"] > SLOW:
                 done[name] = answer["seconds"]
     return {name: done[name] if name in done else median(found[name]) for name in requests}
+
+
+def profile(worker: Worker, question: Question, rounds: int) -> dict[str, float]:
+    """Median seconds of each stage of an answer with all analyses, and how many distances are followed."""
+    request = {"op": "profile", "sql": question.sql, "epsilon": EPSILON, "analyses": ALL}
+    found = [worker.ask(**request) for _ in range(rounds)]
+    if any("planning" not in one for one in found):
+        return {}
+    return {stage: median(one[stage] for one in found) for stage in found[0]}
 
 
 def noises(worker: Worker, question: Question) -> dict[str, tuple[float | None, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from report import Check, Report
 from sql_measure import ALL, VARIANTS
@@ -43,6 +44,31 @@ def ratio_check(found: dict[str, Times], name: str, most: float, where: str) -> 
     if over:
         told = f"{len(found) - len(over)} of {len(found)} within; over it: {'; '.join(over)}"
     return Check(f"at most {most:g}× the plain query with {WORDS[name]}{where}", told, not over)
+
+
+def median_check(found: dict[str, Times], name: str, most: float, where: str) -> Check:
+    """Whether half of the private answers take at most ``most`` times as long as their plain queries."""
+    ratios = [
+        mine[name] / mine["plain"] if isinstance(mine[name], float) else float("inf")
+        for mine in found.values()
+    ]
+    middle = median(ratios)
+    target = f"at most {most:g}× the plain query in the median with {WORDS[name]}{where}"
+    return Check(target, f"{middle:.1f}×", middle <= most)
+
+
+def profile_table(marker: str, found: dict[str, dict[str, float]]) -> Report:
+    """Where the time of an answer goes."""
+    stages = ("planning", "exact answer", "counts", "bounds", "draw")
+    rows = [
+        [
+            name,
+            *(milliseconds(mine[stage]) if mine else "" for stage in stages),
+            f"{mine.get('distances', 0):.0f}",
+        ]
+        for name, mine in found.items()
+    ]
+    return Report(marker, ["question", *stages, "distances"], rows, raw={"profile": found})
 
 
 def growth_table(

@@ -13,7 +13,8 @@ from sql_questions import GRAPH_POLICY, TPCH_POLICY
 
 import sordino as sd
 from sordino.engines import connect
-from sordino.sql.answering.measured import measure_all
+from sordino.sql.analysis.steps import find_steps
+from sordino.sql.answering.measured import measure_all, open_recorder
 from sordino.sql.answering.plan import AnswerOptions
 
 MEGABYTE = 1e6
@@ -53,10 +54,32 @@ def main(file: str, memory_limit: str) -> None:
         step = float(plan.statement.measures[0].step)
         return {"noise_scale": plan.noises[0].facts(cell.bound, ())["noise_scale"] * step}
 
+    def profile(request: dict[str, Any]) -> dict[str, Any]:
+        options = AnswerOptions.checked(request["epsilon"], 0.0, analyses=request["analyses"])
+        marks = [time.perf_counter()]
+        plan = curator.plan(request["sql"], options)
+        marks.append(time.perf_counter())
+        with open_recorder(engine) as recorder:
+            cell = measure_all(recorder, plan)[0]
+            marks.append(time.perf_counter())
+            plan.noises[0].draw(cell.exact, cell.bound)
+            marks.append(time.perf_counter())
+        exact, *counts = recorder.seconds
+        betas = plan.noises[0].betas
+        last = find_steps(plan.statement.join, min(betas)).last if betas else 0
+        return {
+            "planning": marks[1] - marks[0],
+            "exact answer": exact,
+            "counts": float(sum(counts)),
+            "bounds": marks[2] - marks[1] - sum(recorder.seconds),
+            "draw": marks[3] - marks[2],
+            "distances": last,
+        }
+
     def memory(_: dict[str, Any]) -> dict[str, Any]:
         return {"now": resident("VmRSS"), "peak": resident("VmHWM")}
 
-    operations = {"plain": plain, "private": private, "scale": scale, "memory": memory}
+    operations = {"plain": plain, "private": private, "scale": scale, "profile": profile, "memory": memory}
     for line in sys.stdin:
         request = json.loads(line)
         try:
