@@ -1,7 +1,16 @@
 """Databases behind one protocol: dialect, catalogue, snapshot, aggregate."""
 
 from sordino.engines.connect import connect
-from sordino.engines.engine import Column, ColumnType, Engine, FileEngine, Snapshot, Table
+from sordino.engines.engine import (
+    Column,
+    ColumnType,
+    Engine,
+    FileEngine,
+    KeepingSnapshot,
+    Reference,
+    Snapshot,
+    Table,
+)
 from sordino.engines.query import write_double
 
 __all__ = [
@@ -9,6 +18,8 @@ __all__ = [
     "ColumnType",
     "Engine",
     "FileEngine",
+    "KeepingSnapshot",
+    "Reference",
     "Snapshot",
     "Table",
     "connect",

@@ -55,14 +55,16 @@ def connect(
     """An engine over ``target``.
 
     * ``"duckdb:///path/shop.duckdb"`` (absolute; two slashes: relative), ``"duckdb://:memory:"``
-    * a folder of CSV, TSV and Parquet files (each a table named by its stem), or one such file, or a .duckdb file
+    * a folder of CSV, TSV and Parquet files (each a table named by its stem) and of folders of Parquet files (each one
+      table, see `sordino.engines.partitions`), or one such file or folder, or a .duckdb file
     * ``"postgresql://user:password@host/database"``, ``"spark-local"``
     * an open DuckDB connection, a SparkSession, an engine
     * ``{name: frame}`` with pandas, polars or Arrow frames
 
-    ``types`` declares ``{table: {column: type}}`` for CSV files, with types integer, decimal, decimal(p, s), float,
-    text, boolean, date, timestamp. What is not declared is text: types are never guessed from rows. A cell that
-    does not convert is NULL. ``memory_limit`` ("2GB") and ``threads`` bound an engine that runs in this process.
+    ``types`` declares ``{table: {column: type}}`` for CSV files and the names of folders, with types integer, decimal,
+    decimal(p, s), float, text, boolean, date, timestamp. What is not declared is text: types are never guessed from
+    rows. A cell that does not convert is NULL. ``memory_limit`` ("2GB") and ``threads`` bound an engine that runs in
+    this process.
     """
     resources = Resources(memory_limit, threads)
     if isinstance(target, str | os.PathLike) and not _is_url(str(target)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -88,6 +88,7 @@ class DuckDBEngine(Closing):
         self._known: Found | None = None
         self._database = ""
         self._asked: tuple[str, ...] = ()
+        self._kept: tuple[Any, dict[Hashable, int]] = (None, {})
         if not owned:
             self._check_functions()
 
@@ -111,10 +112,18 @@ class DuckDBEngine(Closing):
                 readings = self._readings(cursor)
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            yield DuckDBSnapshot(cursor, readings, self._paths, before)
+            yield DuckDBSnapshot(cursor, readings, self._paths, before, self._keep(before))
             _check_unchanged(self._paths, before)
         finally:
             cursor.close()
+
+    def _keep(self, state: Any) -> dict[Hashable, int] | None:
+        """What is kept of a state: what we opened is read-only, and only the files that views read can change."""
+        if not self._owned:
+            return None
+        if self._kept[0] != state:
+            self._kept = (state, {})
+        return self._kept[1]
 
     def _found(self) -> Found:
         """All tables, with their columns."""
@@ -141,8 +150,9 @@ class DuckDBEngine(Closing):
 
     def lines_and_rows(self, table: str) -> tuple[int, int] | None:
         """Of a table that is a CSV file."""
-        file = next((path for path in self._paths if tables_of.name_file_table(path) == table), None)
-        if file is None or file.suffix.lower() == ".parquet":
+        texts = (path for path in self._paths if path.suffix.lower() != ".parquet")
+        file = next((path for path in texts if tables_of.name_file_table(path) == table), None)
+        if file is None:
             return None
         cursor = self._cursor()
         try:
@@ -252,11 +262,13 @@ class DuckDBSnapshot:
         readings: Mapping[str, Reading],
         paths: tuple[Path, ...],
         before: tuple[tuple[int, int, int], ...],
+        kept: dict[Hashable, int] | None,
     ) -> None:
         self._cursor = cursor
         self._readings = readings
         self._paths = paths
         self._before = before
+        self.kept = kept
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Write, run and fetch one query."""
@@ -286,7 +298,7 @@ def open_tables(
     found = tables_of.list_table_files(target)
     declared = tables_of.check_types(types, found)
     views = {file.name: tables_of.write_view(file, declared.get(file.name, {})) for file in found}
-    paths = tuple(file.path for file in found)
+    paths = tuple(path for file in found for path in file.files)
     return _locked(":memory:", memory_limit=memory_limit, threads=threads, views=views, paths=paths)
 
 

@@ -9,6 +9,7 @@ import duckdb
 from sqlglot import exp
 
 from sordino.engines.canonical import Found, Reading, list_projection, refer_to_place
+from sordino.engines.constraints import ForeignReference, UniqueKey, add_constraints
 from sordino.engines.engine import Column, ColumnType, Table
 
 _TYPES: dict[str, ColumnType] = {
@@ -27,6 +28,7 @@ _TYPES: dict[str, ColumnType] = {
     "DOUBLE": "float",
     "VARCHAR": "text",
     "ENUM": "text",
+    "UUID": "text",
     "BOOLEAN": "boolean",
     "DATE": "date",
     "TIMESTAMP": "timestamp",
@@ -37,7 +39,7 @@ _TYPES: dict[str, ColumnType] = {
 }
 # The definition of a table is the only place that shows collations. A column's name may hold one of these words too:
 # its table is then looked at more closely than it needs.
-_SPECIAL = re.compile("COLLATE|ENUM|GENERATED", re.IGNORECASE)
+_SPECIAL = re.compile("COLLATE|ENUM|UUID|GENERATED", re.IGNORECASE)
 _GENERATED = "a generated column is computed whenever it is read, and may fail on some rows: store its values"
 _TABLES = """
     SELECT schema_name, table_name, false, sql FROM duckdb_tables() WHERE NOT internal AND database_name = $database
@@ -54,6 +56,14 @@ _COMPUTED = """
     WHERE table_catalog = $database
       AND (is_generated = 'ALWAYS' OR (is_generated IS NULL AND column_default IS NOT NULL))
 """
+# Keys are written in the definition of a table; a column's name may hold these words too.
+_KEYED = re.compile("KEY|UNIQUE|REFERENCES", re.IGNORECASE)
+_CONSTRAINTS = """
+    SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+    FROM duckdb_constraints()
+    WHERE database_name = $database AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+"""
+_LABEL = re.compile("'((?:[^']|'')*)'")
 _SIGNATURES = """
     SELECT function_name, parameter_types::VARCHAR FROM duckdb_functions()
     WHERE database_name = 'system' AND function_type = 'scalar'
@@ -106,7 +116,30 @@ def find_tables(cursor: duckdb.DuckDBPyConnection, database: str, *, own_views: 
         changed = out or any(form is not None for _, form in forms)
         where = refer_to_place(database, schema, table)
         readings[name] = Reading(where, list_projection(forms) if changed else None)
+    if any(_KEYED.search(sql) for _, sql in known.values()):
+        tables = _add_constraints(cursor, tables, known, asked)
     return Found(tables, readings)
+
+
+def _add_constraints(
+    cursor: duckdb.DuckDBPyConnection, tables: dict[str, Table], known: Shapes, asked: dict[str, str]
+) -> dict[str, Table]:
+    """The tables with their keys; foreign keys lead from a schema to itself.
+
+    DuckDB finds keys by the bytes of a text. Whether it always will for a collated one is not said, so a foreign key
+    from or to a table with a collation is left out.
+    """
+    keys, references = [], []
+    plain = {_name(*place).casefold() for place, (_, sql) in known.items() if "COLLATE" not in sql.upper()}
+    for schema, table, kind, columns, to_table, to in cursor.execute(_CONSTRAINTS, asked).fetchall():
+        if (schema, table) not in known:
+            continue
+        name = _name(schema, table)
+        if kind != "FOREIGN KEY":
+            keys.append(UniqueKey(name, tuple(columns), kind == "PRIMARY KEY"))
+        elif to_table and to and {name.casefold(), _name(schema, to_table).casefold()} <= plain:
+            references.append(ForeignReference(name, tuple(columns), _name(schema, to_table), tuple(to)))
+    return add_constraints(tables, keys, references)
 
 
 def read_signatures(cursor: duckdb.DuckDBPyConnection) -> set[tuple[str, str]]:
@@ -119,18 +152,26 @@ def _column(name: str, kind: str, nullable: bool) -> Column:
     # Lists end in a bracket, whatever they are lists of.
     known = "other" if kind.endswith("]") else _TYPES.get(base, "other")
     digits, scale = map(int, rest[:-1].split(",")) if known == "decimal" else (None, None)
-    return Column(name, known, bool(nullable), digits, scale)
+    return Column(name, known, bool(nullable), digits, scale, _labels(kind))
+
+
+def _labels(kind: str) -> tuple[str, ...]:
+    """The labels of an enumeration, which DuckDB writes into the name of its type."""
+    if not kind.startswith("ENUM(") or kind.endswith("]"):
+        return ()
+    return tuple(label.replace("''", "'") for label in _LABEL.findall(kind))
 
 
 def _canonical(column: Column, kind: str, *, collated: bool, alien: bool) -> exp.Expr | None:
     """How a column is read; None: as it is.
 
-    An enumeration raises when it is compared with what is none of its labels. ``alien``: the rows are not in a table of
+    An enumeration raises when it is compared with what is none of its labels, and a UUID with what is none; its text
+    has one form, 36 characters in lower case. ``alien``: the rows are not in a table of
     DuckDB's own. What lies behind may be Parquet, whose minimum and maximum leave NaN out (see
     `sordino.engines.files.view`), so a float goes through TRY, which has no statistics.
     """
     plain = exp.column(column.name, quoted=True)
-    if kind.startswith("ENUM") and column.type == "text":
+    if (kind.startswith("ENUM") or kind == "UUID") and column.type == "text":
         return exp.cast(plain, exp.DataType.Type.TEXT)
     if column.type == "text" and collated:
         return exp.Collate(this=plain, expression=exp.to_identifier("C", quoted=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -19,7 +20,8 @@ class Column:
 
     ``digits``: of a decimal, how many each value has at most, before and behind the point together; None where a value
     may have more than 38, be NaN or infinite. ``scale``: how many digits the type leaves behind the point, so that
-    every number is a whole multiple of 10^-scale; None where the type does not say.
+    every number is a whole multiple of 10^-scale; None where the type does not say. ``labels``: of an enumeration, all
+    values that its type allows, in the type's order.
     """
 
     name: str
@@ -27,6 +29,19 @@ class Column:
     nullable: bool = True
     digits: int | None = None
     scale: int | None = None
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A foreign key that the engine enforces: no row holds values here that no row of ``table`` has there.
+
+    A row with a NULL among them refers to nothing.
+    """
+
+    columns: tuple[str, ...]
+    table: str
+    to: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +50,17 @@ class Table:
 
     ``view``: its rows are made from those of other tables, so that one row there may be many here, or none.
     ``left_out``: columns that do not exist for questions, each with the reason, for the owner.
+    ``keys``: columns that no two rows agree in (unless one is NULL), by a constraint that the engine enforces; the
+    primary key first. ``references``: its enforced foreign keys. Both hold for the values in canonical form
+    (`sordino.engines.constraints`), and a view has none.
     """
 
     name: str
     columns: tuple[Column, ...]
     view: bool = False
     left_out: tuple[tuple[str, str], ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
+    references: tuple[Reference, ...] = ()
 
 
 class Snapshot(Protocol):
@@ -48,6 +68,19 @@ class Snapshot(Protocol):
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """The answer to one query: integers as int64, floats as double, text as string."""
+        ...
+
+
+@runtime_checkable
+class KeepingSnapshot(Protocol):
+    """A snapshot of a state of the data that the engine can tell from every other."""
+
+    @property
+    def kept(self) -> dict[Hashable, int] | None:
+        """Numbers that stay true while the data is as it is now: shared by the snapshots of one state, then dropped.
+
+        None where the engine does not know whether somebody wrote.
+        """
         ...
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sordino.core import EngineError, ParameterError
 from sordino.core.parameters import did_you_mean
+from sordino.engines.partitions import NO_VALUE, Partitions, find_partitions, is_partitioned
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 DATABASE_SUFFIXES = (".duckdb", ".db", ".ddb")
@@ -32,45 +33,76 @@ _LONGEST_LINE = 16 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """One file as one table, named by its stem; a dot would read like a schema and becomes an underscore."""
+    """One file as one table, named by its stem; a dot would read like a schema and becomes an underscore.
+
+    ``partitions``: of a folder of Parquet files that is one table.
+    """
 
     name: str
     path: Path
+    partitions: Partitions | None = None
 
     @property
     def is_parquet(self) -> bool:
         """Whether the file carries its own types."""
-        return self.path.suffix.lower() == ".parquet"
+        return self.partitions is not None or self.path.suffix.lower() == ".parquet"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return (self.path,) if self.partitions is None else self.partitions.files
+
+    @property
+    def untyped(self) -> tuple[str, ...] | None:
+        """The columns whose type the policy may declare; None: whatever the header names."""
+        if not self.is_parquet:
+            return None
+        return () if self.partitions is None else self.partitions.keys
 
 
 def list_table_files(target: Path) -> list[TableFile]:
-    """The one file, or the CSV and Parquet files directly in a folder; later files of the folder are not seen."""
+    """The one file, or the tables in a folder: CSV and Parquet files directly in it, and folders of Parquet files.
+
+    A folder with folders named ``key=value`` is itself one table. Files that come later are not seen.
+    """
     if not target.exists():
         raise ParameterError(
             f"{target} does not exist: give a folder of CSV or Parquet files, or one such file"
         )
     if target.is_dir():
-        paths = sorted(
-            path for path in target.iterdir() if path.is_file() and path.suffix.lower() in SUFFIXES
-        )
-        if not paths:
-            raise ParameterError(
-                f"{target} holds no tables: it needs files that end in {', '.join(SUFFIXES)}"
-            )
+        listed = _list_folder(target)
     elif target.suffix.lower() in SUFFIXES:
-        paths = [target]
+        listed = [TableFile(name_file_table(target), target.resolve())]
     else:
         raise ParameterError(f"{target} is no table: files end in {', '.join(SUFFIXES)}")
     files: dict[str, TableFile] = {}
-    for path in paths:
-        name = name_file_table(path)
-        key = name.casefold()
-        if key in files:
+    for file in listed:
+        other = files.setdefault(file.name.casefold(), file)
+        if other is not file:
             raise EngineError(
-                f"{files[key].path.name} and {path.name} would both be table {name!r}: rename one"
+                f"{other.path.name} and {file.path.name} would both be table {file.name!r}: rename one"
             )
-        files[key] = TableFile(name, path.resolve())
     return list(files.values())
+
+
+def _list_folder(folder: Path) -> list[TableFile]:
+    if is_partitioned(folder):
+        whole = folder.resolve()
+        return [TableFile(name_file_table(whole), whole, find_partitions(name_file_table(whole), whole))]
+    listed = []
+    for path in sorted(folder.iterdir()):
+        name = name_file_table(path)
+        if path.is_dir():
+            partitions = find_partitions(name, path)
+            if partitions is not None:
+                listed.append(TableFile(name, path.resolve(), partitions))
+        elif path.is_file() and path.suffix.lower() in SUFFIXES:
+            listed.append(TableFile(name, path.resolve()))
+    if not listed:
+        raise ParameterError(
+            f"{folder} holds no tables: it needs files that end in {', '.join(SUFFIXES)} or folders of Parquet files"
+        )
+    return listed
 
 
 def name_file_table(path: Path) -> str:
@@ -117,15 +149,23 @@ def read_headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
 
 
 def check_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
-    """The declared types by table, each table a CSV file that was given."""
-    readable = [file.name for file in files if not file.is_parquet]
-    for table in types or {}:
+    """The declared types by table: of CSV files, and of the columns that are names of folders."""
+    known = {file.name: file for file in files}
+    readable = [file.name for file in files if file.untyped != ()]
+    for table, columns in (types or {}).items():
         if table not in readable:
-            if any(file.name == table for file in files):
+            if table in known:
                 raise ParameterError(
                     f"types given for {table!r}, a Parquet file: it carries its own, leave it out"
                 )
             raise ParameterError(f"types given for {table!r}: {_near(table, readable, 'CSV tables')}")
+        untyped = known[table].untyped
+        for column in columns:
+            if untyped is not None and column not in untyped:
+                raise ParameterError(
+                    f"types of {table!r} name {column!r}: Parquet files carry their own, and only the names of folders "
+                    f"have none: {', '.join(untyped)}"
+                )
     return {table: dict(columns) for table, columns in (types or {}).items()}
 
 
@@ -135,9 +175,25 @@ def write_view(file: TableFile, types: Mapping[str, str]) -> str:
     The minimum and maximum in a Parquet file leave NaN out. Unless told, DuckDB takes them to cover all rows, and a
     comparison then finds a NaN or not depending on the other rows.
     """
+    if file.partitions is not None:
+        return _partitioned_view(file.name, file.partitions, types)
     if file.is_parquet:
         return f"SELECT * FROM read_parquet({_text(str(file.path))}, can_have_nan=true)"
     return _csv_view(file, types)
+
+
+def _partitioned_view(table: str, partitions: Partitions, types: Mapping[str, str]) -> str:
+    """Columns of the files as they are; each name of a folder as text, converted by itself."""
+    cells = [_name(column) for column in partitions.columns]
+    for key in partitions.keys:
+        kind = _duckdb_type(table, key, types.get(key, "text"))
+        text = f"NULLIF({_name(key)}, {_text(NO_VALUE)})"
+        cells.append(f"{text if kind == 'VARCHAR' else f'TRY_CAST(trim({text}) AS {kind})'} AS {_name(key)}")
+    listed = ", ".join(_text(str(file)) for file in partitions.files)
+    return (
+        f"SELECT {', '.join(cells)} FROM read_parquet([{listed}], can_have_nan=true, hive_partitioning=true, "
+        "hive_types_autocast=false)"
+    )
 
 
 def _csv_view(file: TableFile, types: Mapping[str, str]) -> str:

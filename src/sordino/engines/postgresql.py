@@ -14,7 +14,7 @@ from sordino.core import EngineError, MissingExtraError, ParameterError, Secret,
 from sordino.core.closing import Closing
 from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.engine import Table
-from sordino.engines.postgresql_catalogue import CATALOGUE, find_tables, order_by_bytes
+from sordino.engines.postgresql_catalogue import CATALOGUE, CONSTRAINTS, find_tables, order_by_bytes
 from sordino.engines.query import write
 from sordino.engines.resources import Resources
 from sordino.engines.result import normalise
@@ -156,7 +156,8 @@ class PostgreSQLEngine(Closing):
 
     def _found(self, connection: Any, schemas: list[str]) -> Found:
         try:
-            return find_tables(connection.execute(CATALOGUE, [schemas]).fetchall())
+            tables = connection.execute(CATALOGUE, [schemas]).fetchall()
+            return find_tables(tables, connection.execute(CONSTRAINTS).fetchall())
         except self._psycopg.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from sordino.engines.canonical import Found, Reading, list_projection, refer_to_place
+from sordino.engines.constraints import ForeignReference, UniqueKey, add_constraints
 from sordino.engines.engine import Column, ColumnType, Table
 
 # Built-in types alone: a type of the same name in another schema is another type.
@@ -22,6 +23,7 @@ _TYPES: dict[str, ColumnType] = {
     "bpchar": "text",
     "name": "text",
     "enum": "text",
+    "uuid": "text",  # 36 characters in lower case, as on other engines
     "bool": "boolean",
     "date": "date",
     "timestamp": "timestamp",
@@ -58,7 +60,8 @@ CATALOGUE = """
            a.attname,
            CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typnamespace = 'pg_catalog'::regnamespace THEN b.typname END,
            -- a domain's NOT NULL holds when rows are cast, not when they are stored
-           NOT a.attnotnull,
+           NOT a.attnotnull OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'n'
+                                       AND NOT k.convalidated AND k.conkey = ARRAY[a.attnum]),
            c.relkind IN ('v', 'm') OR c.relrowsecurity
                OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid)
                OR CASE WHEN c.relkind = 'p'
@@ -70,6 +73,7 @@ CATALOGUE = """
                 THEN (a.atttypmod - 4) & 2047 END,
            CASE WHEN t.typname = 'numeric' AND a.atttypmod >= 4 THEN ((a.atttypmod - 4) >> 16) & 65535 END,
            a.attcollation = 950 AND d.oid IS NULL,  -- "C"
+           ARRAY(SELECT e.enumlabel::text FROM pg_enum e WHERE e.enumtypid = b.oid ORDER BY e.enumsortorder),
            a.attgenerated = 'v'
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -82,21 +86,67 @@ CATALOGUE = """
       AND n.nspname NOT LIKE 'pg!_%%' ESCAPE '!' AND n.nspname <> 'information_schema'
     ORDER BY n.nspname, c.relname, a.attnum
 """
+# Keys: unique indexes of all rows over plain columns, whose equality is one of PostgreSQL's own (user-defined operator
+# classes have object ids from 16384 on). A deferred one is checked at commit, and a snapshot sees what is committed.
+# Foreign keys: checked for all rows, with every trigger that enforces them switched on; those that PostgreSQL derives
+# for the parts of a partitioned table count with the one they are derived from. Of texts, those of one type that are
+# compared by their bytes: a collation that is not deterministic lets 'A' refer to 'a', and CHAR(n) takes off blanks.
+CONSTRAINTS = """
+    WITH RECURSIVE family (root, member) AS (
+        SELECT k.oid, k.oid FROM pg_constraint k WHERE k.contype = 'f' AND k.conparentid = 0
+        UNION ALL
+        SELECT f.root, k.oid FROM family f JOIN pg_constraint k ON k.conparentid = f.member
+    )
+    SELECT CASE WHEN i.indisprimary THEN 'primary' ELSE 'unique' END, n.nspname, c.relname,
+           ARRAY(SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS p (number, place)
+                 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.number
+                 WHERE p.place <= i.indnkeyatts ORDER BY p.place),
+           NULL, NULL, NULL
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE i.indisunique AND i.indisvalid AND i.indisready AND i.indislive AND NOT i.indisexclusion
+      AND i.indpred IS NULL AND i.indexprs IS NULL
+      AND NOT EXISTS (SELECT FROM unnest(i.indclass::oid[]) AS o (oid) WHERE o.oid >= 16384)
+    UNION ALL
+    SELECT 'foreign', n.nspname, c.relname,
+           ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS p (number, place)
+                 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.number ORDER BY p.place),
+           m.nspname, o.relname,
+           ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS p (number, place)
+                 JOIN pg_attribute a ON a.attrelid = o.oid AND a.attnum = p.number ORDER BY p.place)
+    FROM pg_constraint k
+    JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_class o ON o.oid = k.confrelid JOIN pg_namespace m ON m.oid = o.relnamespace
+    JOIN pg_index i ON i.indexrelid = k.conindid AND i.indisvalid AND NOT i.indisexclusion
+    WHERE k.contype = 'f' AND k.conparentid = 0
+      AND NOT EXISTS (SELECT FROM family f JOIN pg_constraint b ON b.oid = f.member
+                      WHERE f.root = k.oid AND NOT b.convalidated)
+      AND NOT EXISTS (SELECT FROM family f JOIN pg_trigger t ON t.tgconstraint = f.member
+                      WHERE f.root = k.oid AND t.tgenabled NOT IN ('O', 'A'))
+      AND NOT EXISTS (SELECT FROM unnest(k.conkey, k.confkey) AS p (own, other)
+                      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.own
+                      JOIN pg_attribute b ON b.attrelid = o.oid AND b.attnum = p.other
+                      WHERE (a.attcollation <> 0 OR b.attcollation <> 0)
+                        AND (a.atttypid <> b.atttypid
+                             OR EXISTS (SELECT FROM pg_collation x WHERE x.oid IN (a.attcollation, b.attcollation)
+                                        AND NOT x.collisdeterministic)))
+"""
 
 
-def find_tables(rows: list[tuple[Any, ...]]) -> Found:
-    """From the rows of `CATALOGUE`; a name with a dot in it is left out."""
+def find_tables(rows: list[tuple[Any, ...]], constraints: list[tuple[Any, ...]]) -> Found:
+    """From the rows of `CATALOGUE` and `CONSTRAINTS`; a name with a dot in it is left out."""
     grouped: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for schema, table, *rest in rows:
         if "." not in schema and "." not in table:
             grouped.setdefault((schema, table), []).append(tuple(rest))
-    tables, readings = {}, {}
+    tables, readings, names = {}, {}, {}
     for (schema, table), parts in grouped.items():
-        name = table if parts[0][0] else f"{schema}.{table}"
+        name = names[schema, table] = table if parts[0][0] else f"{schema}.{table}"
         kept = [part for part in parts if not part[-1]]
         columns = tuple(
-            Column(column, _TYPES.get(kind, "other"), nullable, _digits(precision, scale), scale)
-            for _, column, kind, nullable, _, scale, precision, _, _ in kept
+            Column(
+                column, _TYPES.get(kind, "other"), nullable, _digits(precision, scale), scale, tuple(labels)
+            )
+            for _, column, kind, nullable, _, scale, precision, _, labels, _ in kept
         )
         forms = [
             (column.name, _canonical(column, part[2], part[7]))
@@ -106,7 +156,14 @@ def find_tables(rows: list[tuple[Any, ...]]) -> Found:
         tables[name] = Table(name, columns, bool(parts[0][4]), left_out)
         changed = left_out or any(form is not None for _, form in forms)
         readings[name] = Reading(refer_to_place(schema, table), list_projection(forms) if changed else None)
-    return Found(tables, readings)
+    keys, references = [], []
+    for kind, schema, table, columns, *to in constraints:
+        if (schema, table) in names and kind != "foreign":
+            keys.append(UniqueKey(names[schema, table], tuple(columns), kind == "primary"))
+        elif (schema, table) in names and (to[0], to[1]) in names:
+            own, other = names[schema, table], names[to[0], to[1]]
+            references.append(ForeignReference(own, tuple(columns), other, tuple(to[2])))
+    return Found(add_constraints(tables, keys, references), readings)
 
 
 def order_by_bytes(expression: exp.Expr) -> exp.Expr:

@@ -23,8 +23,9 @@ from sordino.engines.resources import Resources
 from sordino.engines.result import normalise
 from sordino.engines.spark_session import check_reading, open_pinned_session
 from sordino.engines.spark_tables import (
+    catalogue_table,
     check_days,
-    describe_table,
+    find_left_out,
     is_plain,
     is_readable,
     quote_name,
@@ -84,7 +85,7 @@ class SparkEngine(Closing):
             found = {}
             for name, frame, plan in self._frames():
                 view = name in self._views() or not is_plain(plan)
-                found[name] = describe_table(name, frame, view=view)
+                found[name] = catalogue_table(name, frame, view=view)
             return found
         except _errors() as error:
             raise _failure("the catalogue cannot be read", error) from None
@@ -148,7 +149,7 @@ class SparkSnapshot:
         jvm = self._session._jvm.org.apache.spark.sql
         rows = jvm.Dataset if self._session.version.startswith("3.") else jvm.classic.Dataset
         ours = type(frame)(rows.ofRows(self._inner._jsparkSession, plan), self._inner)
-        read_canonically(ours).createTempView(view)
+        read_canonically(ours, find_left_out(frame)).createTempView(view)
         self._readings[name] = Reading(refer_to_place(view))
         for path in frame.inputFiles():
             self._files[path] = self._mark(path)

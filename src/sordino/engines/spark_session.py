@@ -114,6 +114,28 @@ def read_setting(session: Any, key: str) -> str | None:
         return None
 
 
+def read_given_schema(index: Any) -> set[str]:
+    """The columns of the schema that a reader of files was given; Spark keeps it where only reflection finds it."""
+    from py4j.protocol import Py4JError
+
+    kind = index.getClass()
+    while kind is not None:
+        for field in kind.getDeclaredFields():
+            if str(field.getName()).endswith("userSpecifiedSchema"):
+                try:
+                    field.setAccessible(True)
+                    given = field.get(index)
+                except Py4JError:
+                    continue
+                return (
+                    {str(name).casefold() for name in given.get().fieldNames()}
+                    if given.isDefined()
+                    else set()
+                )
+        kind = kind.getSuperclass()
+    return set()
+
+
 def _remedy(name: str, value: str) -> str:
     return f"session.conf.set({name!r}, {value!r})"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from typing import Any
 
 from sordino.core import EngineError
 from sordino.engines.engine import Column, ColumnType, Table
 from sordino.engines.settings import holds
-from sordino.engines.spark_session import REBASE, read_setting
+from sordino.engines.spark_session import REBASE, read_given_schema, read_setting
 
 _TYPES: dict[str, ColumnType] = {
     "tinyint": "integer",
@@ -38,6 +39,11 @@ _SCANS = (
     "Range",
 )
 _TEXT_FILES = ("CSVFileFormat", "JsonFileFormat", "XmlFileFormat")
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+_GUESSED = (
+    "its values are names of folders, and Spark guessed its type from them: read the files with a schema, or set "
+    f"{_INFERENCE} to false before reading them"
+)
 _CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 
 
@@ -71,9 +77,9 @@ def is_readable(plan: Any) -> bool:
     return all(is_readable(children.apply(i)) for i in range(children.size()))
 
 
-def describe_table(name: str, frame: Any, *, view: bool) -> Table:
+def catalogue_table(name: str, frame: Any, *, view: bool) -> Table:
     """A table from its schema."""
-    left_out = _left_out(frame)
+    left_out = find_left_out(frame)
     columns = []
     for field in frame.schema.fields:
         if field.name not in left_out:
@@ -84,8 +90,8 @@ def describe_table(name: str, frame: Any, *, view: bool) -> Table:
     return Table(name, tuple(columns), view, tuple(left_out.items()))
 
 
-def read_canonically(frame: Any) -> Any:
-    """The frame with every column in the form that statements compare.
+def read_canonically(frame: Any, left_out: Container[str]) -> Any:
+    """The frame with every column that is not left out, in the form that statements compare.
 
     CHAR(n) is padded when it is read, and a rule of the planner pads literals beside it: as an ordinary expression
     without the padding it is text like any other. A collated text is compared by its bytes. Readers of files skip
@@ -94,7 +100,7 @@ def read_canonically(frame: Any) -> Any:
     """
     from pyspark.sql import functions
 
-    left_out, columns = _left_out(frame), []
+    columns = []
     for field in frame.schema.fields:
         if field.name in left_out:
             continue
@@ -131,12 +137,59 @@ def _kind(field: Any) -> str:
     return str(field.dataType.simpleString()).partition("(")[0].partition(" ")[0]
 
 
-def _left_out(frame: Any) -> dict[str, str]:
-    """Columns whose names cannot be sent, with the reason."""
+def find_left_out(frame: Any) -> dict[str, str]:
+    """Columns whose names cannot be sent, or whose types follow private data, with the reason."""
     names = [field.name for field in frame.schema.fields]
     counts = Counter(name.casefold() for name in names)
-    found = {name: "two columns differ in case alone" for name in names if counts[name.casefold()] > 1}
+    found = dict.fromkeys(_find_guessed(frame), _GUESSED)
+    found |= {name: "two columns differ in case alone" for name in names if counts[name.casefold()] > 1}
     return found | {name: "its name holds ${, which Spark may replace" for name in names if "${" in name}
+
+
+def _find_guessed(frame: Any) -> set[str]:
+    """Columns that are names of folders, and whose types are neither declared nor always text.
+
+    Spark makes them numbers or dates where all folders look like some: one more row would change the type, and with it
+    the values (``01`` is 1 only among numbers), of all others.
+    """
+    plan = frame._jdf.queryExecution().analyzed()
+    guessed = _find_guessed_below(plan, holds(read_setting(frame.sparkSession, _INFERENCE), "true"))
+    output = plan.output()
+    attributes = (output.apply(i) for i in range(output.size()))
+    return {str(attribute.name()) for attribute in attributes if attribute.exprId().id() in guessed}
+
+
+def _find_guessed_below(plan: Any, inferring: bool) -> set[int]:
+    """The ids of such columns in a plan, under whatever name."""
+    children, kind = plan.children(), plan.getClass().getSimpleName()
+    found = set[int]()
+    for i in range(children.size()):
+        found |= _find_guessed_below(children.apply(i), inferring)
+    if kind.startswith("LogicalRelation") and plan.catalogTable().isEmpty():
+        return _find_guessed_keys(plan, inferring)
+    if kind == "Project":
+        items = plan.projectList()
+        for i in range(items.size()):
+            used = items.apply(i).references().toSeq()
+            if any(used.apply(j).exprId().id() in found for j in range(used.size())):
+                found.add(items.apply(i).exprId().id())
+    return found
+
+
+def _find_guessed_keys(plan: Any, inferring: bool) -> set[int]:
+    relation = plan.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return set()
+    declared = read_given_schema(relation.location())
+    keys = {str(name).casefold() for name in relation.partitionSchema().fieldNames()} - declared
+    output = plan.output()
+    attributes = [output.apply(i) for i in range(output.size())]
+    return {
+        attribute.exprId().id()
+        for attribute in attributes
+        if str(attribute.name()).casefold() in keys
+        and (inferring or attribute.dataType().simpleString() != "string")
+    }
 
 
 def _is_attribute(item: Any) -> bool:
