@@ -1,0 +1,42 @@
+"""How much larger one norm can be than another."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from sordino.sensitivity.norms.combination import combine_lengths
+from sordino.sensitivity.norms.part import NormPart
+
+# What the few roundings of a ratio cannot exceed.
+_UP = 1 + 2.0**-40
+
+
+def bound_ratio(part: NormPart, other: NormPart) -> float:
+    """An upper bound on sup part(x)/other(x) over all moves x; infinite if the other does not see a column.
+
+    Two bounds hold, and the smaller is taken. (1) part ≤ Σ uᵢ|xᵢ| with the weights u of its columns, so the ratio is at
+    most the dual of u in the other norm: exact if part is such a sum. (2) With q the least exponent in part and p the
+    largest in the other, part ≤ ‖(uᵢxᵢ)‖_q and other ≥ ‖(wᵢxᵢ)‖_p, and Hölder's inequality bounds the ratio of these by
+    max uᵢ/wᵢ if q ≥ p, else by ‖(uᵢ/wᵢ)‖_r with 1/r = 1/q − 1/p.
+    **Source**: NAPLES report, Lemmas 3.74–3.77; (1) and the exponent r are ours.
+    **Numerics**: rounded up.
+    """
+    kinds = {leaf.column: leaf.kind for leaf, _ in other.leaves()}
+    if any(kinds.get(leaf.column) != leaf.kind for leaf, _ in part.leaves()):
+        return math.inf
+    theirs = {leaf.column: factor for leaf, factor in other.leaves()}
+    mine = {leaf.column: factor for leaf, factor in part.leaves()}
+    ratios = [weight / theirs[column] for column, weight in mine.items()]
+    q = min(part.exponents(), default=Fraction(1))
+    p = max(other.exponents(), default=Fraction(1))
+    if len(ratios) == 1 or q >= p:
+        largest = max(ratios)
+        rounded = float(largest)
+        by_weights = rounded if Fraction(rounded) >= largest else math.nextafter(rounded, math.inf)
+    else:
+        above = 0 if p == math.inf else 1 / Fraction(p)
+        exponent = 1 / (1 / Fraction(q) - above)
+        by_weights = float(combine_lengths([float(ratio) for ratio in ratios], exponent)) * _UP
+    by_dual = float(other.dual({column: float(weight) for column, weight in mine.items()})) * _UP
+    return min(by_weights, by_dual)
