@@ -40,6 +40,7 @@ MetricName = Literal[
     "ego_betweenness", "brokerage", "degree", "triangles", "ego_edges", "core_number", "clustering"
 ]
 CountName = Literal["edges", "triangles", "k_stars", "k_triangles", "degree_histogram"]
+SqlMechanismName = Literal["smooth_bound", "truncation"]
 ExcessName = Literal["refuse", "project"]
 LeafName = Literal["counts", BoundMechanismName, "local_dampening", ChangesMechanismName, "smooth_noisy_max"]
 VotingName = Literal["auto", "pooled", "soft", "hard"]

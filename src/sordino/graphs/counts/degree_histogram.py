@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy  # its parts load when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from sordino.core import Guarantee, Loss, Release, Secret, flip_edge
 from sordino.core.parameters import choice
@@ -99,7 +99,7 @@ def count_degrees(graph: Graph, max_degree: int) -> Counts:
 def _bins(nodes: int, cumulative: Noisy, non_negative: bool) -> Noisy:
     """Differences of n and the numbers of nodes of degree at least 1, 2, …"""
     if non_negative and len(cumulative):
-        fitted = isotonic_regression(cumulative.astype(np.float64), increasing=False).x
+        fitted = scipy.optimize.isotonic_regression(cumulative.astype(np.float64), increasing=False).x
         cumulative = np.rint(np.clip(fitted, 0, nodes)).astype(np.int64).astype(object)
     return -np.diff(np.array([nodes, *cumulative, 0], dtype=object))
 

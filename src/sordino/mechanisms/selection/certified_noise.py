@@ -6,8 +6,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy  # its parts load when they are first used
 from numpy.typing import NDArray
-from scipy import optimize
 
 from sordino.core import CalibrationError
 from sordino.mechanisms.selection.noise_recipe import Recipe, checked_positive, unpadded
@@ -71,7 +71,7 @@ def _largest_alpha(epsilon: float, candidates: int) -> float:
         return linear
     # the loss is at most 2·(2/√3)·θ, and grows without end as 3 ln θ
     low, high = math.log(epsilon * _ROOT / 4), epsilon / _NU + math.log(candidates) + 5
-    root = math.exp(optimize.brentq(lambda x: loss(math.exp(x))[0] - epsilon, low, high, xtol=1e-12))
+    root = math.exp(scipy.optimize.brentq(lambda x: loss(math.exp(x))[0] - epsilon, low, high, xtol=1e-12))
     less = 1e-9
     while less < 0.5:
         alpha = root * (1 - less)

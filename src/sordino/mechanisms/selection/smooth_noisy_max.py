@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
+import scipy  # its parts load when they are first used
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from sordino.core import CalibrationError, Guarantee, Loss, ParameterError
 from sordino.mechanisms.noise.noise import padded, shortened
@@ -86,10 +86,12 @@ def _best_polynomial(candidates: int) -> tuple[float, float]:
     d = max(2, candidates)
 
     def rate(nu: float) -> float:
-        log_mean = special.gammaln(d) + special.gammaln(1 - 1 / nu) - special.gammaln(d - 1 / nu)
+        log_mean = (
+            scipy.special.gammaln(d) + scipy.special.gammaln(1 - 1 / nu) - scipy.special.gammaln(d - 1 / nu)
+        )
         return float(max(nu, nu * math.expm1(log_mean)))
 
-    best = optimize.minimize_scalar(rate, bounds=(1.001, 60.0), method="bounded")
+    best = scipy.optimize.minimize_scalar(rate, bounds=(1.001, 60.0), method="bounded")
     nu = round(float(best.x), 6)
     return nu, rate(nu) * _UP
 
@@ -103,7 +105,8 @@ def laplace_recipe(epsilon: float, delta: float, candidates: int) -> Recipe:
         raise ParameterError(f"smooth noisy max with Laplace noise needs delta in (0, 0.25], got {delta:g}")
     log_target = math.log(2 * delta) - math.log(max(1, candidates - 1))
     reach = (
-        optimize.brentq(lambda c: -c + math.log1p(c / 2) - log_target, 0.0, 4 * abs(log_target) + 10) * _UP
+        scipy.optimize.brentq(lambda c: -c + math.log1p(c / 2) - log_target, 0.0, 4 * abs(log_target) + 10)
+        * _UP
     )
     beta = checked_positive(unpadded(math.log1p(epsilon / (2 * reach)) * _DOWN), epsilon)
     alpha = shortened(epsilon / 2 * _DOWN, beta)
