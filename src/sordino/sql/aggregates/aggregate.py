@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp
 
 from sordino.sql.aggregates.measure import Measure
 from sordino.sql.expressions import Expressions
+from sordino.sql.known import Known
 from sordino.sql.text import check_parts
 
 
@@ -22,21 +23,28 @@ class Part:
     number: Fraction
     radius: Fraction | None = None
 
+    @property
+    def known(self) -> Known:
+        """For calculating with it: a whole number where its step is whole."""
+        number = int(self.number) if self.measure.step.denominator == 1 else self.number
+        return Known.about(number, self.radius)
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """COUNT, SUM, AVG and those to come: what is measured for it, and what is made of the released numbers.
 
-    ``nodes``: how the parser calls it. ``read``: the measures that it needs, or a refusal; each says its exact
-    statement and its size. ``combine``: the value from the released parts, in the order of ``read``: post-processing,
-    free of cost. ``radius``: the 95 % radius of that value, None if there is none to be had from the parts.
+    ``nodes``: how the parser calls it, and ``accepts`` which of these it is. ``read``: the measures that it needs, or a
+    refusal; each says its exact statement and its size. ``combine``: the value from the released parts, in the order of
+    ``read``, and where the exact one lies while all parts are within their radii: post-processing, free of cost.
     """
 
     name: str
     nodes: tuple[type[exp.Expr], ...]
     read: Callable[[Any, Expressions], tuple[Measure, ...]]
-    combine: Callable[[Sequence[Part]], int | float | None]
-    radius: Callable[[Sequence[Part]], float | None] | None = None
+    combine: Callable[[Sequence[Part]], Known]
+    accepts: Callable[[exp.Expr], bool] = lambda node: True
+    kind: Literal["number", "list"] = "number"
 
 
 def read_argument(node: exp.Expr, expressions: Expressions) -> exp.Expr:
@@ -47,17 +55,11 @@ def read_argument(node: exp.Expr, expressions: Expressions) -> exp.Expr:
         text.refuse(node, f"{name} takes one expression")
     inner: exp.Expr = node.this
     if isinstance(inner, exp.Distinct):
-        text.refuse(node, "distinct values cannot be counted; group by a column with a declared domain and count rows",
+        text.refuse(node, "different values can be counted, COUNT(DISTINCT x), and nothing else is made of them",
                     keyword="DISTINCT")  # fmt: skip
     return inner
 
 
-def take_number(parts: Sequence[Part]) -> int | float:
-    """The first part as it is: an int where its step is whole."""
-    part = parts[0]
-    return int(part.number) if part.measure.step.denominator == 1 else float(part.number)
-
-
-def take_radius(parts: Sequence[Part]) -> float | None:
-    """The radius of the first part."""
-    return None if parts[0].radius is None else float(parts[0].radius)
+def take_first(parts: Sequence[Part]) -> Known:
+    """The first part as it is."""
+    return parts[0].known

@@ -1,4 +1,4 @@
-"""COUNT(*) and COUNT(x): every joined row adds one, if x is there."""
+"""COUNT(*) and COUNT(x): every joined row adds one, if x is there; COUNT(DISTINCT x) is read in `distinct`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from sordino.sql.aggregates.aggregate import Aggregate, read_argument, take_number, take_radius
+from sordino.sql.aggregates.aggregate import Aggregate, read_argument, take_first
+from sordino.sql.aggregates.distinct import DistinctCount, read_distinct
 from sordino.sql.aggregates.measure import is_there, whole_number
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.value import case
@@ -26,6 +27,7 @@ class RowCount:
     high: ClassVar[Fraction] = Fraction(1)
     reach: ClassVar[int] = 1
     varies: ClassVar[None] = None
+    additive: ClassVar[bool] = True
 
     def conditions(self) -> tuple[exp.Expr, ...]:
         """The value is there."""
@@ -40,12 +42,18 @@ class RowCount:
         """One."""
         return whole_number(1)
 
+    def identity(self) -> exp.Expr:
+        """The number."""
+        return self.total()
+
     def with_value(self, value: exp.Expr) -> RowCount:
         """Counts rows where another value is there."""
         return replace(self, value=value)
 
 
-def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount]:
+def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount | DistinctCount]:
+    if isinstance(node.this, exp.Distinct):
+        return (read_distinct(node, expressions),)
     inner, text = read_argument(node, expressions), expressions.text
     if isinstance(inner, exp.Star):
         check_parts(text, inner, (), "write COUNT(*)")
@@ -57,4 +65,4 @@ def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount]:
     return (RowCount(counted, f"COUNT({inner.sql()})"),)
 
 
-COUNT = Aggregate("count", (exp.Count,), _read, combine=take_number, radius=take_radius)
+COUNT = Aggregate("count", (exp.Count,), _read, combine=take_first)

@@ -1,7 +1,9 @@
-"""Measure: one number that is asked of a join, as what every joined row adds to it.
+"""Measure: one number that is asked of a join.
 
-The question computes `total`, the analysis bounds what a row can change by `size`, and both go by the same rule for
-which rows count at all (`conditions`), so that what is bounded is what is asked.
+Most are totals of what every joined row adds to them. The question computes `total`, the analysis bounds what a row can
+change by `size`, and both go by the same rule for which rows count at all (`conditions`), so that what is bounded is
+what is asked. A value that is chosen by its rank (`ranked`) is no total: there `total` is the number of rows that have
+a rank, and one row changes the rows up to any point by one.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ LARGEST_CHANGE = 2 * LARGEST_ANSWER
 
 
 class Measure(Protocol):
-    """A whole number of ``step``, summed over joined rows; every row adds at most `reach` steps, up or down.
+    """A whole number of ``step``; every row adds at most `reach` steps to the total, up or down.
 
     Two measures are equal if they are the same number, whatever text asked for them.
     """
@@ -31,11 +33,11 @@ class Measure(Protocol):
 
     @property
     def low(self) -> Fraction:
-        """The least that one joined row adds."""
+        """The least that one joined row adds, or holds where a value is chosen."""
 
     @property
     def high(self) -> Fraction:
-        """The most that one joined row adds."""
+        """The most that one joined row adds or holds."""
 
     @property
     def text(self) -> str:
@@ -44,6 +46,14 @@ class Measure(Protocol):
     @property
     def reach(self) -> int:
         """The most steps that one joined row can add or take away."""
+
+    @property
+    def value(self) -> exp.Expr | None:
+        """What is summed, or what must be there to be counted; None where every joined row counts."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether the number is a sum over joined rows; otherwise only rows of one table are bounded by `reach`."""
 
     @property
     def varies(self) -> exp.Expr | None:
@@ -57,6 +67,9 @@ class Measure(Protocol):
 
     def size(self) -> exp.Expr:
         """|what a joined row adds| in steps (BIGINT), at most `reach`."""
+
+    def identity(self) -> exp.Expr:
+        """A tree that differs from that of every other measure of its kind with the same bounds and step."""
 
     def with_value(self, value: exp.Expr) -> Self:
         """The same over another expression: columns get other names in an analysis."""

@@ -1,5 +1,6 @@
 """Sensitivity of join questions, computed inside the database."""
 
+from sordino.sql.analysis.all_groups import plan_groups
 from sordino.sql.analysis.analysis import (
     ANALYSES,
     Analysis,
@@ -9,17 +10,23 @@ from sordino.sql.analysis.analysis import (
     plan_analyses,
     plan_analysis,
 )
-from sordino.sql.analysis.confinement import is_confined
-from sordino.sql.analysis.reader import Reader
+from sordino.sql.analysis.reader import AskedNumbers, Reader
+from sordino.sql.analysis.row_limits import SOLVER, RowLimits, add_limits, find_limits, limit_rows
 
 __all__ = [
     "ANALYSES",
+    "SOLVER",
     "Analysis",
     "AnalysisPlan",
+    "AskedNumbers",
     "Reader",
+    "RowLimits",
+    "add_limits",
     "analyse",
     "choose_analyses",
-    "is_confined",
+    "find_limits",
+    "limit_rows",
     "plan_analyses",
     "plan_analysis",
+    "plan_groups",
 ]

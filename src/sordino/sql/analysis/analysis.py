@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from sordino.core import Distance, ParameterError, UnsupportedError
@@ -19,9 +20,11 @@ from sordino.sql.aggregates import LARGEST_CHANGE
 from sordino.sql.analysis.closure import NormalForm, make_normal_form
 from sordino.sql.analysis.counting import Counted
 from sordino.sql.analysis.elastic import prepare_elastic
+from sordino.sql.analysis.keys import has_keys
 from sordino.sql.analysis.patterns import prepare_patterns
-from sordino.sql.analysis.reader import Asking, Reader
+from sordino.sql.analysis.reader import AskedNumbers, Asking, Reader
 from sordino.sql.analysis.residual import prepare_residual
+from sordino.sql.analysis.statement import Group
 from sordino.sql.analysis.steps import Steps, find_steps
 from sordino.sql.question import JoinQuestion
 
@@ -38,7 +41,10 @@ class Prepared(Protocol):
     """An analysis of one question that has said what it asks; it has seen no data."""
 
     def bounds(self, reader: Reader, steps: Steps) -> Mapping[str, Sequence[int | Fraction]]:
-        """B_0, B_1, … per private table, in steps of the measure; not yet divided by the table's weight."""
+        """B_0, B_1, … per private table, in steps of the measure; not yet divided by the table's weight.
+
+        A table of which nothing is known is left out, if another analysis of the plan knows it.
+        """
         ...
 
 
@@ -47,6 +53,8 @@ ANALYSES: dict[str, Callable[[NormalForm, Asking], Prepared]] = {
     "residual": prepare_residual,
     "elastic": prepare_elastic,
 }
+# Those that are computed once more, without the tables whose rows an enforced key finds; elastic knows keys by itself.
+_KEYED: dict[str, Callable[..., Prepared]] = {"patterns": prepare_patterns, "residual": prepare_residual}
 # Fixed per shape of a question, never by what the data says. Of two different tables patterns know all there is.
 _FOR_TWO = ("patterns",)
 _FOR_MORE = ("patterns", "residual", "elastic")
@@ -68,6 +76,17 @@ class Analysis:
     distance: Distance
     constant: bool
     seconds: float
+    # Per table one row per analysis; and what was smoothed before, since several cells may share an analysis.
+    _floats: dict[str, NDArray[np.float64]] = field(init=False, compare=False)
+    _found: dict[tuple[float, str | None, str | None], float] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        floats = {
+            table: np.array([np.array(s, dtype=np.float64) for s in by_name.values()])
+            for table, by_name in self.per_table.items()
+        }
+        object.__setattr__(self, "_floats", floats)
+        object.__setattr__(self, "_found", {})
 
     @property
     def bounds(self) -> tuple[int | Fraction, ...]:
@@ -87,17 +106,19 @@ class Analysis:
         beta = positive("beta", beta)
         if beta < self.beta and not self.constant:
             raise ParameterError(f"the analysis was made for beta >= {self.beta:g}, got {beta:g}")
-        best = 0.0
-        for name, by_name in self.per_table.items():
-            if table is not None and name != table:
-                continue
-            chosen = by_name if analysis is None else {analysis: by_name[analysis]}
-            best = max(best, self._smoothed(list(chosen.values()), beta))
-        return float(best * _ROUND_UP)
+        known = (beta, analysis, table)
+        if known not in self._found:
+            best = 0.0
+            for name, sequences in self._floats.items():
+                if table is not None and name != table:
+                    continue
+                place = slice(None) if analysis is None else [*self.per_table[name]].index(analysis)
+                best = max(best, self._smoothed(np.atleast_2d(sequences[place]), beta))
+            self._found[known] = float(best * _ROUND_UP)
+        return self._found[known]
 
-    def _smoothed(self, sequences: list[tuple[int | Fraction, ...]], beta: float) -> float:
-        discount = np.exp(-beta * float(self.unit) * np.arange(len(sequences[0])))
-        decayed = np.array([np.array(s, dtype=np.float64) * discount for s in sequences])
+    def _smoothed(self, sequences: NDArray[np.float64], beta: float) -> float:
+        decayed = sequences * np.exp(-beta * float(self.unit) * np.arange(sequences.shape[1]))
         beyond = decayed[:, -self.window :].max(axis=1).min()
         return float(max(beyond, decayed.min(axis=0).max()))
 
@@ -116,21 +137,30 @@ class Analysis:
 class AnalysisPlan:
     """What will be asked about a question; depends on nothing private, and may be read on many snapshots.
 
-    ``statement``: one for several questions, perhaps. ``counts``: what of it this question reads.
+    ``numbers``: of several questions, perhaps. ``counts``: what of them this question reads. If they tell group keys
+    apart, the question is about any group, and ``group`` says which one is read. ``least``: steps that a row of a table
+    may change whatever the question says, and bounds do not fall below.
     """
 
     question: JoinQuestion
     prepared: dict[str, Prepared]
-    statement: exp.Query | None
+    numbers: AskedNumbers
     counts: frozenset[Counted] = frozenset()
+    group: Group = ()
+    least: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def statement(self) -> exp.Query | None:
+        """What is run where nothing is known before; None: nothing."""
+        return self.numbers.statement
 
     def read(self, snapshot: Snapshot, *, beta: float) -> Analysis:
-        """Run the statement and bound; see `analyse`."""
+        """Read the numbers and bound; see `analyse`."""
         beta = positive("beta", beta)
-        return self.bound(Reader(snapshot, self.statement), beta=beta)
+        return self.bound(Reader(snapshot, self.numbers), beta=beta)
 
     def bound(self, reader: Reader, *, beta: float) -> Analysis:
-        """From the numbers that the statement gave."""
+        """From the numbers."""
         beta = positive("beta", beta)
         started = time.perf_counter()
         weights = {o.table: o.weight for o in self.question.occurrences if o.weight is not None}
@@ -144,11 +174,13 @@ class AnalysisPlan:
             }
             return Analysis(constant, beta, Fraction(1), 1, distance, True, 0.0)
         steps = find_steps(self.question, beta)
+        reader = reader.of(self.group)
         found = {name: analysis.bounds(reader, steps) for name, analysis in self.prepared.items()}
         per_table = {
             table: {
-                name: tuple(_per_unit(bound, weight) for bound in bounds[table])
+                name: _per_unit([max(bound, self.least.get(table, 0)) for bound in bounds[table]], weight)
                 for name, bounds in found.items()
+                if table in bounds
             }
             for table, weight in steps.tables.items()
         }
@@ -181,8 +213,12 @@ def plan_analyses(
     *,
     analyses: Sequence[str] | None = None,
     most_joined: int = MOST_JOINED,
+    values: Sequence[Sequence[Any]] = (),
 ) -> tuple[AnalysisPlan, ...]:
-    """The same for several questions: those in a row share a statement, and counts that are equal."""
+    """The same for several questions: those in a row share a statement, and counts that are equal.
+
+    ``values``: the public values of each group key, where the questions are about any group (`name_group`).
+    """
     whole("most_joined", most_joined, least=1)
     batches: list[tuple[Asking, list[tuple[JoinQuestion, dict[str, Prepared], frozenset[Counted]]]]] = []
     for question in questions:
@@ -195,11 +231,14 @@ def plan_analyses(
         if len(question.occurrences) > 1 and any(o.private for o in question.occurrences):
             form = make_normal_form(question)
             prepared = {name: ANALYSES[name](form, asking) for name in names}
+            if has_keys(form):
+                keyed = [name for name in names if name in _KEYED]
+                prepared |= {f"{name} by keys": _KEYED[name](form, asking, keyed=True) for name in keyed}
         batch.append((question, prepared, frozenset(asking.counts)))
     found: list[AnalysisPlan] = []
     for asking, batch in batches:
-        statement = asking.statement()
-        found += [AnalysisPlan(question, prepared, statement, counts) for question, prepared, counts in batch]
+        numbers = asking.numbers(values, _list_integers(question for question, *_ in batch))
+        found += [AnalysisPlan(question, prepared, numbers, counts) for question, prepared, counts in batch]
     return tuple(found)
 
 
@@ -245,9 +284,22 @@ def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]
     return names
 
 
-def _per_unit(bound: int | Fraction, weight: Fraction) -> int | Fraction:
-    cut = min(bound, LARGEST_CHANGE)
-    return cut if weight == 1 else cut / weight
+def _list_integers(questions: Iterable[JoinQuestion]) -> frozenset[tuple[str, str]]:
+    """The columns that are whole numbers, with their tables."""
+    return frozenset(
+        (occurrence.table, name)
+        for question in questions
+        for occurrence in question.occurrences
+        for name, kind in occurrence.columns.items()
+        if kind == "integer"
+    )
+
+
+def _per_unit(bounds: Sequence[int | Fraction], weight: Fraction) -> tuple[int | Fraction, ...]:
+    cut = tuple(bounds)
+    if max(cut) > LARGEST_CHANGE:
+        cut = tuple(min(bound, LARGEST_CHANGE) for bound in cut)
+    return cut if weight == 1 else tuple(bound / weight for bound in cut)
 
 
 def _smallest(by_name: dict[str, tuple[int | Fraction, ...]]) -> tuple[int | Fraction, ...]:

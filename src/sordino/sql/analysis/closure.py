@@ -26,14 +26,14 @@ from sordino.sql.analysis.formula import (
     write_cell,
 )
 from sordino.sql.expressions.decimals import are_comparable, count_digits
-from sordino.sql.question import JoinQuestion, Occurrence
+from sordino.sql.question import JoinQuestion, Occurrence, find_group
 
 # Equality of two columns of one of these kinds means the same value whatever their widths, so it is transitive. Floats
 # (−0.0, NaN) and timestamps (time zones) are not here; their equalities stay ordinary conditions.
 _CLOSED: frozenset[ColumnType] = frozenset({"integer", "decimal", "text", "boolean", "date"})
 # A comparison with one column may be rewritten to another of the same kind. Not decimals: what they become beside a
 # float depends on their scale.
-_REWRITTEN: frozenset[ColumnType] = frozenset({"integer", "text", "boolean", "date"})
+REWRITTEN: frozenset[ColumnType] = frozenset({"integer", "text", "boolean", "date"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,11 @@ class NormalForm:
         )
         through: dict[Cell, exp.Expr] = {}
         for equals in self.classes:
-            stand_ins = equals.constants or tuple(write_cell(cell) for cell in equals.inside(here)[:1])
-            if stand_ins and equals.kind in _REWRITTEN:
+            stand_ins: tuple[exp.Expr, ...] = tuple(write_cell(cell) for cell in equals.inside(here)[:1])
+            # What the value of a group is depends on the group: it is written through a cell or not at all.
+            if equals.constants and find_group(equals.constants[0]) is None:
+                stand_ins = equals.constants
+            if stand_ins and equals.kind in REWRITTEN:
                 through |= dict.fromkeys(equals.inside(frozenset({ROW})), stand_ins[0])
         return all_of(part.seen(known, through) for part in self.parts)
 
@@ -295,8 +298,10 @@ def read_constant(tree: exp.Expr, kind: ColumnType) -> Fraction | str | bool | N
     """The value of a literal that a column of this kind is compared with; None for what is no such literal.
 
     Two literals of one kind have equal values if and only if every engine says that they are equal: numbers as such,
-    text by its bytes, dates by their ISO text.
+    text by its bytes, dates by their ISO text. A value that stands for all groups is one of its own.
     """
+    if find_group(tree) is not None:
+        return f":{tree.name}"
     match kind:
         case "integer":
             number = read_number_literal(tree)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sordino.sql.analysis.closure import NormalForm, find_connected, is_column_equality
-from sordino.sql.analysis.formula import ROW
+from sordino.sql.analysis.formula import ROW, is_present
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +77,23 @@ def _tied_at_one_position(form: NormalForm, group: set[int], place: dict[str, in
 
 
 def drop_long_cycles(form: NormalForm, longest: int) -> NormalForm:
-    """The question without the equalities that close a cycle of more than ``longest`` positions: a weaker one."""
+    """The question without the equalities that close a cycle of more than ``longest`` positions: a weaker one.
+
+    That their cells are not NULL is kept, so that rows are counted under the same conditions as in the whole question.
+    """
     place = {occurrence.alias: j for j, occurrence in enumerate(form.occurrences)}
-    kept, steps = [], {j: {j} for j in place.values()}
+    kept, present = [], []
+    steps = {j: {j} for j in place.values()}
     for equals in form.classes:
         positions = {place[cell.alias] for cell in equals.cells}
         if not equals.constants:
             if any(_walk(steps, a, b) > longest for a in positions for b in positions):
+                present += [is_present(cell) for cell in equals.cells]
                 continue
             for j in positions:
                 steps[j] |= positions
         kept.append(equals)
-    return replace(form, classes=tuple(kept))
+    return replace(form, classes=tuple(kept), parts=(*form.parts, *present))
 
 
 def _walk(steps: dict[int, set[int]], start: int, end: int) -> int:

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 
 from sqlglot import exp
 
 from sordino.sql.aggregates import LARGEST_CHANGE, SMALL_REACH, Measure
 from sordino.sql.analysis.closure import NormalForm
-from sordino.sql.analysis.formula import Cell, Formula, find_cells, read_cell, write_cell
+from sordino.sql.analysis.formula import (
+    Atom,
+    Cell,
+    Formula,
+    equal,
+    find_cells,
+    is_present,
+    read_cell,
+    write_cell,
+)
+from sordino.sql.lookups import Lookup, make_source
+from sordino.sql.question import find_group
 
 WIDE = exp.DataType.build("DECIMAL(38, 0)")
 # Rows of one table: engines keep it in 64 bits and sum it into more.
 _NARROW = exp.DataType.build("DECIMAL(18, 0)")
 _MOST_PERMUTED = 3
 # Tables get names of ours, so that copies of one table are counted alike and no name of theirs meets one of ours.
-_ROWS = "t"
+ROWS = "t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +37,7 @@ class CountedRows:
     """Rows of one table, per value of the columns ``keys``; a row counts as often as its links say, multiplied.
 
     With a measure it counts that many times the size of what is summed. Equal descriptions are one count, whatever the
-    aliases in the question were.
+    aliases in the question were. Where a condition asks for the value of a group, rows are counted per group (g0, …).
     """
 
     table: str
@@ -33,6 +45,7 @@ class CountedRows:
     keys: tuple[str, ...]
     links: tuple[Link, ...] = ()
     measure: Measure | None = None
+    lookups: tuple[Lookup, ...] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -42,36 +55,67 @@ class CountedRows:
     @property
     def tables(self) -> tuple[tuple[str, str], ...]:
         """The alias of the table whose rows are counted, and its name."""
-        return ((_ROWS, self.table),)
+        return ((ROWS, self.table),)
+
+    @property
+    def all_lookups(self) -> tuple[Lookup, ...]:
+        """What its rows look up."""
+        return self.lookups
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The places of the group keys that its rows, or what they meet, are restricted by."""
+        own = {place for place, _ in split_groups(self.conditions)[0]}
+        return tuple(sorted(own.union(*(link.counted.groups for link in self.links))))
 
     def select(self, source: CountTable, measures: Sequence[Measure | None] = ()) -> exp.Select:
-        """Columns k0, k1, … and c; with measures c0, c1, …, one each in place of its own."""
+        """Columns k0, k1, …, those of the groups, and c; with measures c0, c1, …, one each in place of its own."""
         totals = {f"c{place}": measure for place, measure in enumerate(measures)} or {"c": self.measure}
-        keys = [Cell(_ROWS, key) for key in self.keys]
+        keys = [Cell(ROWS, key) for key in self.keys]
         plain = all(link.counted.is_plain for link in self.links)
-        return _grouped(self._linked(source), self.conditions, keys, self._weights(), totals, plain=plain)
+        conditions, groups = split_groups(self.conditions)[1], self._groups()
+        linked, weights = self._linked(source)
+        return _grouped(linked, conditions, keys, weights, totals, plain=plain, groups=groups)
 
     def select_rows(self, source: CountTable) -> exp.Select:
-        """Column c: what each row counts, as if no two of them had the same keys."""
-        factors = self._weights() if self.measure is None else [*self._weights(), self.measure.size()]
+        """Columns k0, k1, … and c: what each row counts, as if no two of them had the same keys."""
+        select, weights = self._linked(source)
+        factors = weights if self.measure is None else [*weights, self.measure.size()]
         product = multiply_counts(factors) if factors else exp.Literal.number(1)
-        select = self._linked(source).select(name_column(product, "c"), copy=False)
-        return _filtered(select, self.conditions)
+        keys = [name_column(write_cell(Cell(ROWS, key)), f"k{i}") for i, key in enumerate(self.keys)]
+        return _filtered(select.select(*keys, name_column(product, "c"), copy=False), self.conditions)
 
-    def _linked(self, source: CountTable) -> exp.Select:
-        select = exp.select().from_(refer_to_table(self.table, _ROWS), copy=False)
+    def _linked(self, source: CountTable) -> tuple[exp.Select, list[exp.Expr]]:
+        """The rows with what they meet, and the numbers that this counts, but for those that are one."""
+        select = exp.select().from_(make_source(self.table, ROWS, self.lookups), copy=False)
+        groups = self._groups()
+        weights: list[exp.Expr] = []
         for place, link in enumerate(self.links):
-            on = [
+            on: list[exp.Expr] = [
                 exp.EQ(
-                    this=refer_to_column(f"k{key}", f"l{place}"), expression=write_cell(Cell(_ROWS, column))
+                    this=refer_to_column(f"k{key}", f"l{place}"), expression=write_cell(Cell(ROWS, column))
                 )
                 for key, column in enumerate(link.columns)
             ]
-            select.join(source(link.counted, f"l{place}"), on=exp.and_(*on, copy=False), copy=False)
-        return select
+            for group in link.counted.groups:
+                mine = refer_to_column(f"g{group}", f"l{place}")
+                if mine != groups[group]:
+                    on.append(exp.EQ(this=mine, expression=groups[group].copy()))
+            met, once = source(self, link, f"l{place}")
+            select.join(met, on=exp.and_(*on, copy=False), copy=False)
+            if not once:
+                weights.append(refer_to_column("c", f"l{place}"))
+        return select, weights
 
-    def _weights(self) -> list[exp.Expr]:
-        return [refer_to_column("c", f"l{place}") for place in range(len(self.links))]
+    def _groups(self) -> dict[int, exp.Expr]:
+        """Where the value of each group key stands: in the row, or in the first that it meets."""
+        found: dict[int, exp.Expr] = {
+            place: write_cell(cell) for place, cell in split_groups(self.conditions)[0]
+        }
+        for number, link in enumerate(self.links):
+            for place in link.counted.groups:
+                found.setdefault(place, refer_to_column(f"g{place}", f"l{number}"))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +134,37 @@ class Flat:
     conditions: tuple[Formula, ...]
     keys: tuple[Cell, ...]
     measure: Measure | None = None
+    lookups: tuple[tuple[Lookup, ...], ...] = ()
 
     @property
     def links(self) -> tuple[Link, ...]:
         """None: all rows are read here."""
         return ()
 
+    @property
+    def all_lookups(self) -> tuple[Lookup, ...]:
+        """What its rows look up."""
+        return tuple(lookup for lookups in self.lookups for lookup in lookups)
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The places of the group keys that its rows are restricted by."""
+        return tuple(place for place, _ in split_groups(self.conditions)[0])
+
     def select(self, source: CountTable) -> exp.Select:
-        """Columns k0, k1, … and c. A table of which only one column matters is grouped by it first."""
-        between = [part for part in self.conditions if len({cell.alias for cell in part.cells}) != 1]
-        used = frozenset(self.keys).union(*(part.cells for part in between))
+        """Columns k0, k1, …, those of the groups, and c. A table of which one column matters is grouped by it first."""
+        groups, conditions = split_groups(self.conditions)
+        between = [part for part in conditions if len({cell.alias for cell in part.cells}) != 1]
+        used = frozenset(self.keys).union((cell for _, cell in groups), *(part.cells for part in between))
         if self.measure is not None and self.measure.varies is not None:
             used |= find_cells(self.measure.varies)
         weights: list[exp.Expr] = []
         select = exp.select()
         kept = list(between)
-        for alias, table in self.tables:
+        for (alias, table), lookups in zip(self.tables, self.lookups, strict=True):
             columns = sorted(cell for cell in used if cell.alias == alias)
-            own = [part for part in self.conditions if {cell.alias for cell in part.cells} == {alias}]
-            rows: exp.Expr = refer_to_table(table, alias)
+            own = [part for part in conditions if {cell.alias for cell in part.cells} == {alias}]
+            rows = make_source(table, alias, lookups)
             if len(columns) <= 1:
                 grouped = _pregrouped(rows, columns, own)
                 rows = grouped.subquery(exp.Identifier(this=alias, quoted=True), copy=False)
@@ -119,7 +175,8 @@ class Flat:
                 select.from_(rows, copy=False)
             else:
                 select.join(rows, join_type="cross", copy=False)
-        return _grouped(select, kept, self.keys, weights, {"c": self.measure}, plain=True)
+        written = {place: write_cell(cell) for place, cell in groups}
+        return _grouped(select, kept, self.keys, weights, {"c": self.measure}, plain=True, groups=written)
 
 
 Counted = CountedRows | Flat
@@ -137,8 +194,31 @@ def collect_links(counts: Iterable[Counted]) -> set[Counted]:
     return found
 
 
-# What stands in FROM for a count, under an alias.
-CountTable = Callable[[Counted, str], exp.Expr]
+@lru_cache(maxsize=4096)
+def split_groups(
+    conditions: tuple[Formula, ...],
+) -> tuple[tuple[tuple[int, Cell], ...], tuple[Formula, ...]]:
+    """The cells that have the value of a group, by the place of its key; and the conditions for all groups at once.
+
+    A cell = the value of each group in turn is a cell to group by that is not NULL.
+    """
+    cells: dict[int, Cell] = {}
+    rest: list[Formula] = []
+    for part in conditions:
+        tree = part.expression if isinstance(part, Atom) else None
+        place = find_group(tree.expression) if isinstance(tree, exp.EQ) else None
+        if place is None or not isinstance(part, Atom):
+            rest.append(part)
+        elif place in cells:
+            rest.append(equal(cells[place], part.places[0]))
+        else:
+            cells[place] = part.places[0]
+            rest.append(is_present(part.places[0]))
+    return tuple(sorted(cells.items())), tuple(rest)
+
+
+# What stands in FROM for a link of a count, under an alias; and whether each of its rows counts as one.
+CountTable = Callable[[CountedRows, Link, str], tuple[exp.Expr, bool]]
 
 
 def describe_count(
@@ -226,7 +306,7 @@ def _rows(
             rows, order = _rows(form, parents, child, shared, below)
             links.append(Link(rows, tuple(form.cell(number, position).name for number in order)))
     own = measure if measure is not None and holds_measure(form, (position,)) else None
-    names = {occurrence.alias: _ROWS}
+    names = {occurrence.alias: ROWS}
     keys = sorted((form.cell(number, position).name, number) for number in classes)
     found = CountedRows(
         occurrence.table,
@@ -234,6 +314,7 @@ def _rows(
         tuple(name for name, _ in keys),
         tuple(sorted(links, key=lambda link: (link.counted.table, link.counted.keys, link.columns))),
         _renamed(own, names),
+        occurrence.lookups,
     )
     return found, tuple(number for _, number in keys)
 
@@ -258,7 +339,7 @@ def _flat(
 
 def _text(option: tuple[Flat, tuple[int, ...]]) -> str:
     flat = option[0]
-    return repr((flat.tables, [part.text for part in flat.conditions], flat.keys))
+    return repr((flat.tables, flat.lookups, [part.text for part in flat.conditions], flat.keys))
 
 
 def _flat_in(
@@ -266,7 +347,7 @@ def _flat_in(
 ) -> tuple[Flat, tuple[int, ...]]:
     occurrences = [form.occurrences[j] for j in order]
     tables = [occurrence.table for occurrence in occurrences]
-    written = [f"{_ROWS}{place}" for place in range(len(tables))]
+    written = [f"{ROWS}{place}" for place in range(len(tables))]
     names = {occurrence.alias: alias for occurrence, alias in zip(occurrences, written, strict=True)}
     keys = []
     for number in classes:
@@ -278,6 +359,7 @@ def _flat_in(
         _in_order(form.restricted(order, names)),
         tuple(cell for cell, _ in keys),
         _renamed(measure, names),
+        tuple(occurrence.lookups for occurrence in occurrences),
     )
     return found, tuple(number for _, number in keys)
 
@@ -294,16 +376,6 @@ def _renamed(measure: Measure | None, names: dict[str, str]) -> Measure | None:
         cell = read_cell(column)
         column.replace(write_cell(Cell(names.get(cell.alias, cell.alias), cell.name)))
     return measure.with_value(holder.this)
-
-
-def refer_to_table(table: str, alias: str) -> exp.Table:
-    """A node for a table under an alias, both quoted."""
-    schema, _, name = table.rpartition(".")
-    return exp.Table(
-        this=exp.Identifier(this=name, quoted=True),
-        db=exp.Identifier(this=schema, quoted=True) if schema else None,
-        alias=exp.TableAlias(this=exp.Identifier(this=alias, quoted=True)),
-    )
 
 
 def refer_to_column(name: str, source: str | None = None) -> exp.Column:
@@ -335,15 +407,18 @@ def _grouped(
     totals: Mapping[str, Measure | None],
     *,
     plain: bool,
+    groups: Mapping[int, exp.Expr],
 ) -> exp.Select:
     """Filter, group and total. ``plain``: the weights are numbers of rows of one table each."""
     _filtered(select, conditions)
     select.select(
         *(name_column(write_cell(cell), f"k{place}") for place, cell in enumerate(keys)),
+        *(name_column(value.copy(), f"g{place}") for place, value in sorted(groups.items())),
         *(name_column(_total(weights, measure, plain=plain), name) for name, measure in totals.items()),
         copy=False,
     )
-    return select.group_by(*map(write_cell, keys), copy=False) if keys else select
+    by = [*map(write_cell, keys), *(value.copy() for _, value in sorted(groups.items()))]
+    return select.group_by(*by, copy=False) if by else select
 
 
 def _filtered(select: exp.Select, conditions: Sequence[Formula]) -> exp.Select:

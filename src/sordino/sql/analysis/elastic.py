@@ -10,6 +10,7 @@ import numpy as np
 from sordino.sql.analysis.closure import NormalForm, find_connected
 from sordino.sql.analysis.counting import describe_rows
 from sordino.sql.analysis.growth import Numbers
+from sordino.sql.analysis.keys import is_found_by_classes, is_impossible
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
 
@@ -21,13 +22,13 @@ Frequencies = dict[int | None, Numbers]
 class Elastic:
     """Bounds from how often one value occurs in each join column, for all k on the lattice.
 
-    After changes worth k a value occurs at most mf + ⌊k/G⌋ times. Joining A with B over a = b, with L and R the
-    smallest mf of the columns available on either side, changes of one row spread as s = L·s_B + R·s_A + s_A·s_B, and
-    frequencies as mf·R on the left, mf·L on the right.
+    After changes worth k a value occurs at most mf + ⌊k/G⌋ times, and a value of an enforced key at most once. Joining
+    A with B over a = b, with L and R the smallest mf of the columns available on either side, changes of one row spread
+    as s = L·s_B + R·s_A + s_A·s_B, and frequencies as mf·R on the left, mf·L on the right.
 
     **Guarantee**: as `Patterns`; coarser, from one grouped count per join column.
-    **Source**: Johnson, Near, Song 2018 (FLEX), per changed table; no column is trusted to be unique. Several left-deep
-    orders are followed and the smallest bound is taken at each k.
+    **Source**: Johnson, Near, Song 2018 (FLEX), per changed table; a column is unique only by an enforced key.
+    Several left-deep orders are followed and the smallest bound is taken at each k.
     **Numerics**: exact whole numbers.
     """
 
@@ -36,7 +37,7 @@ class Elastic:
 
     def bounds(self, reader: Reader, steps: Steps) -> dict[str, list[int]]:
         """B_0, B_1, … per private table."""
-        if self.form.impossible:
+        if is_impossible(self.form):
             return {table: [0] * (steps.last + 1) for table in steps.tables}
         found = [
             _grown({number: reader.largest(place) for number, place in here.items()}, self.form, j, steps)
@@ -82,7 +83,11 @@ def _grown(frequencies: dict[int | None, int], form: NormalForm, position: int, 
     rows = np.zeros(steps.last + 1, dtype=np.int64)
     if weight is not None:
         rows = np.arange(steps.last + 1) // steps.cost(form.occurrences[position].table)
-    return {number: value + rows.astype(object) for number, value in frequencies.items()}
+    grown = {number: value + rows.astype(object) for number, value in frequencies.items()}
+    return {
+        number: np.minimum(value, 1) if is_found_by_classes(form, position, (number,)) else value
+        for number, value in grown.items()
+    }
 
 
 def _orders(form: NormalForm) -> list[tuple[int, ...]]:
@@ -113,6 +118,8 @@ def _spread(form: NormalForm, found: list[Frequencies], order: Sequence[int], ta
         shared = [number for number in total if number in found[j]]
         left = np.minimum.reduce([total[number] for number in shared])
         right = np.minimum.reduce([found[j][number] for number in shared])
+        if is_found_by_classes(form, j, shared):
+            right = np.minimum(right, 1)
         stability = left * own + right * stability + stability * own
         joined: Frequencies = {number: value * right for number, value in total.items()}
         for number, value in found[j].items():

@@ -17,6 +17,7 @@ Numbers = NDArray[Any]
 
 _MOST_STEPS = 20_000
 _PIVOTS = 256
+_FEW = 8
 _BLOCK = 1 << 13
 _FITS = 1 << 62
 
@@ -60,6 +61,10 @@ def keep_undominated(vectors: Numbers) -> Numbers:
     """Rows that no other row dominates; a few dominated ones may stay when there are very many rows."""
     if len(vectors) <= 1:
         return vectors
+    if len(vectors) <= _FEW:
+        rows = list(dict.fromkeys(map(tuple, vectors.tolist())))
+        best = [row for row in rows if not any(_dominates(other, row) for other in rows)]
+        return np.array(best, dtype=vectors.dtype)
     rest = np.unique(vectors, axis=0) if vectors.dtype != object else vectors
     kept: list[Numbers] = []
     while len(rest) and len(kept) < _PIVOTS:
@@ -67,6 +72,10 @@ def keep_undominated(vectors: Numbers) -> Numbers:
         kept.append(pivot)
         rest = rest[(rest > pivot).any(axis=1)]
     return np.concatenate([np.array(kept, dtype=vectors.dtype).reshape(-1, vectors.shape[1]), rest])
+
+
+def _dominates(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return one != other and all(a >= b for a, b in zip(one, other, strict=True))
 
 
 def grow_count(

@@ -20,6 +20,7 @@ from sordino.sql.analysis.growth import (
     make_whole_numbers,
     multiply_growths,
 )
+from sordino.sql.analysis.keys import drop_found_by_key, is_impossible
 from sordino.sql.analysis.reader import Asking, Reader
 from sordino.sql.analysis.steps import Steps
 
@@ -104,7 +105,7 @@ class Patterns:
     one row of weight G apart. *Proof*: at most Π_{j∈E}κ_t(j) · Π_{j∉E}n_j combinations have their new rows exactly at
     E, since a position outside E is reached with the rows before it given; so one row more of t adds to cnt at most
     what it adds to Πn_j, and the bound increases in cnt and in every n_j.
-    **Requires**: nothing of the data; keys that are declared unique are not trusted, since a neighbour may break them.
+    **Requires**: nothing of the data; keys are trusted only where they are enforced, for every neighbour.
     **Source**: NAPLES report §3.3.7.3 with its two repairs (unobtained patterns, one budget per table), the jump of a
     row in place of the slope, and sizes given what was reached before (there: all rows that the row's own values let
     in). Components that share no private table grow apart and are multiplied.
@@ -121,9 +122,8 @@ class Patterns:
         }
 
 
-def prepare_patterns(form: NormalForm, asking: Asking) -> Patterns:
-    """What to ask."""
-    neighbours = find_equality_neighbours(form)
+def prepare_patterns(form: NormalForm, asking: Asking, *, keyed: bool = False) -> Patterns:
+    """What to ask; ``keyed``: without the positions that a key finds (`drop_found_by_key`)."""
     copies: dict[str, list[int]] = {}
     for j, occurrence in enumerate(form.occurrences):
         if occurrence.private:
@@ -132,7 +132,7 @@ def prepare_patterns(form: NormalForm, asking: Asking) -> Patterns:
         table: tuple(
             exposure
             for at in list_subsets(positions)
-            if (exposure := _exposure(form.with_row_at(at), neighbours, asking)) is not None
+            if (exposure := _exposure(form, at, asking, keyed=keyed)) is not None
         )
         for table, positions in copies.items()
     }
@@ -144,10 +144,13 @@ def list_subsets(items: Sequence[int]) -> list[tuple[int, ...]]:
     return [chosen for size in range(1, len(items) + 1) for chosen in combinations(items, size)]
 
 
-def _exposure(form: NormalForm, neighbours: Sequence[frozenset[int]], asking: Asking) -> Exposure | None:
+def _exposure(whole: NormalForm, at: tuple[int, ...], asking: Asking, *, keyed: bool) -> Exposure | None:
     """None if the conditions let no row sit at these positions."""
-    if form.impossible:
+    if is_impossible(whole.with_row_at(at)):
         return None
+    if keyed:
+        whole, at = drop_found_by_key(whole, at)
+    form, neighbours = whole.with_row_at(at), find_equality_neighbours(whole)
     groups, factor = [], form.measure.reach
     for group in separate_clusters(form, find_clusters(form, neighbours, most_joined=asking.most_joined)):
         mine = 1

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from itertools import count
+from typing import Any, TypeGuard
 
+import pyarrow as pa
 from sqlglot import exp
 
 from sordino.sql.analysis.counting import (
@@ -14,12 +17,20 @@ from sordino.sql.analysis.counting import (
     Counted,
     CountedRows,
     Flat,
+    Link,
     collect_links,
     multiply_counts,
     name_column,
     refer_to_column,
-    refer_to_table,
 )
+from sordino.sql.analysis.wholes import Wholes
+from sordino.sql.lookups import make_table
+from sordino.sql.question import is_place, write_place
+
+Row = tuple[int, ...]
+# Of each key the place of the group's value; None: it does not matter, or is NULL.
+Group = tuple[int | None, ...]
+_ONE = exp.Literal.number(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +52,13 @@ class Vectors:
     places: tuple[tuple[int, ...], ...]
 
 
-def write_numbers(found: Mapping[Asked, int]) -> exp.Query:
+def write_numbers(
+    found: Mapping[Asked, int], values: Sequence[Sequence[Any]] = (), wholes: Wholes | None = None
+) -> exp.Query:
     """One query with rows (place, v0, v1, …), numbers as text since 64 bits might not hold them.
+
+    ``values``: the public values of each group key, where the counts ask for the value of a group. The rows are then
+    (place, g0, …, v0, …) with the places of the group's values among these, NULL where it does not depend on the key.
 
     What need not be counted follows from what is:
 
@@ -51,30 +67,45 @@ def write_numbers(found: Mapping[Asked, int]) -> exp.Query:
     * the rows per value of K where no value of fewer columns has two rows: one (`_coarser`);
     * the same rows counted and summed: grouped once.
 
+    ``wholes``: what is known of the whole tables. Then nothing is grouped by what is a key of the data as it is: not
+    where the largest number can only be one, and not what a row meets where no more rows are joined than a table has.
+
     **Guarantee**: the numbers are those of grouping each count by itself.
     """
     width = max(len(asked.counts) for asked in found)
-    writer = _Writer(found)
-    first, *others = [writer.write(asked, place, width) for asked, place in found.items()]
+    writer = _Writer(found, wholes)
+    first, *others = [writer.write(asked, place, width, values) for asked, place in found.items()]
     query: exp.Query = exp.union(first, *others, distinct=False, copy=False) if others else first
+    if values:
+        query = _select_places(query, values, width)
     for name, body in writer.shared.items():
         alias = exp.TableAlias(this=exp.Identifier(this=name, quoted=True))
         query.with_(alias, as_=body, copy=False)
     return query
 
 
+def read_number_rows(table: pa.Table, keys: int) -> Iterator[tuple[int, Group, Row]]:
+    """Place, group and numbers of each row of the answer to `write_numbers`."""
+    columns = [column.to_pylist() for column in table.columns]
+    for place, *rest in zip(*columns, strict=True):
+        group = tuple(None if value is None else int(value) for value in rest[:keys])
+        yield int(place), group, tuple(map(int, rest[keys:]))
+
+
 class _Writer:
     """What is used once is written where it is used, the rest in a WITH clause."""
 
-    def __init__(self, found: Iterable[Asked]) -> None:
+    def __init__(self, found: Iterable[Asked], wholes: Wholes | None) -> None:
+        self._wholes = wholes
         self.shared: dict[str, exp.Query] = {}
         self._names: dict[object, str] = {}
         self._uses: Counter[object] = Counter()
         self._kinds: dict[Counted, list[Counted]] = {}
         asked = list(found)
         self._taken = {table.rpartition(".")[2].casefold() for table in _tables(asked)}
-        pairs = [(one, split_asked(one)) for one in asked]
-        self._alone = list(dict.fromkeys(one.counts[0] for one, vectors in pairs if vectors is None))
+        pairs = [(one, self._split(one)) for one in asked]
+        single = (one.counts[0] for one, vectors in pairs if vectors is None)
+        self._alone = list(dict.fromkeys(counted for counted in single if not self._is_one(counted)))
         self._use(self._alone)
         for vectors in (vectors for _, vectors in pairs if vectors is not None):
             self._uses[vectors] += 1
@@ -95,13 +126,44 @@ class _Writer:
             kinds = self._kinds.setdefault(key, [])
             self._uses[key] += 1
             if not kinds:
-                waiting += [link.counted for link in counted.links]
+                waiting += self._list_grouped(counted)
             if counted not in kinds:
                 kinds.append(counted)
 
-    def write(self, asked: Asked, place: int, width: int) -> exp.Select:
+    def _list_grouped(self, counted: Counted) -> Iterator[CountedRows]:
+        """What a count meets that is grouped before."""
+        for link in counted.links:
+            if self._may_stay_rows(counted, link):
+                yield from self._list_grouped(link.counted)
+            else:
+                yield link.counted
+
+    def _split(self, asked: Asked) -> Vectors | None:
+        counted = asked.counts[0]
+        if (
+            len(asked.counts) == 1
+            and counted.links
+            and all(self._may_stay_rows(counted, link) for link in counted.links)
+        ):
+            return None
+        return split_asked(asked)
+
+    def _is_one(self, counted: Counted) -> TypeGuard[CountedRows]:
+        """Whether the largest number is one, if there are any rows."""
+        bound = None if self._wholes is None else self._wholes.bound(counted)
+        return isinstance(counted, CountedRows) and bound is not None and bound <= 1
+
+    def _may_stay_rows(self, counted: Counted, link: Link) -> bool:
+        return (
+            self._wholes is not None
+            and isinstance(counted, CountedRows)
+            and self._wholes.may_stay_rows(counted, link)
+        )
+
+    def write(self, asked: Asked, place: int, width: int, values: Sequence[Sequence[Any]]) -> exp.Select:
         """The numbers of one place."""
-        vectors = split_asked(asked)
+        vectors = self._split(asked)
+        groups = _list_groups(asked.counts)
         numbers: list[exp.Expr]
         if vectors is None:
             select = exp.select().from_(self._largest(asked.counts[0]), copy=False)
@@ -114,9 +176,15 @@ class _Writer:
             select = exp.select().from_(source, copy=False)
             product = multiply_counts([refer_to_column(f"c{i}") for i in range(len(vectors.counts))])
             numbers = [_or_zero(exp.Max(this=product))]
+            if groups:
+                select.group_by(*_refer_to_groups(groups), copy=False)
         numbers += [exp.Literal.number(0) for _ in range(width - len(numbers))]
         return select.select(
             name_column(exp.Literal.number(place), "place"),
+            *(
+                name_column(refer_to_column(f"g{i}") if i in groups else _no_value(some), f"g{i}")
+                for i, some in enumerate(values)
+            ),
             *(
                 name_column(exp.cast(value, exp.DataType.Type.VARCHAR), f"v{i}")
                 for i, value in enumerate(numbers)
@@ -124,7 +192,16 @@ class _Writer:
             copy=False,
         )
 
-    def __call__(self, counted: Counted, alias: str) -> exp.Expr:
+    def __call__(self, counted: CountedRows, link: Link, alias: str) -> tuple[exp.Expr, bool]:
+        """What a count meets, under an alias, and whether each row of it counts as one."""
+        if not self._may_stay_rows(counted, link):
+            return self._table(link.counted, alias), False
+        rows = link.counted.select_rows(self)
+        return _bracket(rows, alias), all(
+            column.this == _ONE for column in rows.selects if column.alias == "c"
+        )
+
+    def _table(self, counted: Counted, alias: str) -> exp.Expr:
         """Something with the columns k0, k1, … and c of a count, under an alias."""
         key = _without_measure(counted)
         if not self._is_shared(counted):
@@ -133,7 +210,8 @@ class _Writer:
         if len(kinds) == 1 or isinstance(counted, Flat):
             return self._share(counted, lambda: counted.select(self), alias)
         whole = self._share(key, lambda: counted.select(self, [kind.measure for kind in kinds]), "s")
-        keys = [refer_to_column(f"k{i}") for i in range(len(counted.keys))]
+        keys: list[exp.Expr] = [refer_to_column(f"k{i}") for i in range(len(counted.keys))]
+        keys += _refer_to_groups(counted.groups)
         mine = name_column(refer_to_column(f"c{kinds.index(counted)}"), "c")
         return _bracket(exp.select(*keys, mine).from_(whole, copy=False), alias)
 
@@ -145,8 +223,12 @@ class _Writer:
         return _bracket(self._select_largest(counted), "s0")
 
     def _select_largest(self, counted: Counted) -> exp.Select:
+        if self._is_one(counted):
+            rows = exp.select(name_column(_ONE.copy(), "c"))
+            rows.from_(_bracket(counted.select_rows(self), "s1"), copy=False).limit(1, copy=False)
+            return _select_maximum(_bracket(rows, "s0"))
         if counted not in self._guards or isinstance(counted, Flat):
-            return _select_maximum(self(counted, "s0"))
+            return _select_maximum(self._table(counted, "s0"), counted.groups)
         single: list[exp.Expr] = []
         several: list[exp.Expr] = []
         for guard in self._guards[counted]:
@@ -169,7 +251,7 @@ class _Writer:
             name = next(n for i in count() if (n := f"sordino_{i}") not in self._taken)
             self._taken.add(name)
             self._names[key], self.shared[name] = name, made
-        return refer_to_table(self._names[key], alias)
+        return make_table(self._names[key], alias)
 
     def _side_by_side(self, vectors: Vectors) -> exp.Expr:
         """Each combination of all numbers but the last, with the largest of the last."""
@@ -179,20 +261,31 @@ class _Writer:
 
     def _select_vectors(self, vectors: Vectors) -> exp.Select:
         *kept, last = (f"c{i}" for i in range(len(vectors.counts)))
-        columns = [*map(refer_to_column, kept), name_column(exp.Max(this=refer_to_column(last)), last)]
+        by = [*_refer_to_groups(_list_groups(vectors.counts)), *map(refer_to_column, kept)]
+        columns = [*by, name_column(exp.Max(this=refer_to_column(last)), last)]
         select = exp.select(*columns).from_(self._joined(vectors), copy=False)
-        return select.group_by(*map(refer_to_column, kept), copy=False)
+        return select.group_by(*(column.copy() for column in by), copy=False)
 
     def _joined(self, vectors: Vectors) -> exp.Subquery:
-        sources = [self(counted, f"s{i}") for i, counted in enumerate(vectors.counts)]
+        sources = [self._table(counted, f"s{i}") for i, counted in enumerate(vectors.counts)]
         columns = [name_column(refer_to_column("c", f"s{i}"), f"c{i}") for i in range(len(sources))]
+        home = {
+            g: f"s{i}" for i, counted in reversed(list(enumerate(vectors.counts))) for g in counted.groups
+        }
+        columns += [name_column(refer_to_column(f"g{g}", home[g]), f"g{g}") for g in sorted(home)]
         select = exp.select(*columns).from_(sources[0], copy=False)
         for i, places in enumerate(vectors.places, start=1):
             on = [
                 exp.EQ(
-                    this=refer_to_column(f"k{mine}", f"s{i}"), expression=refer_to_column(f"k{home}", "s0")
+                    this=refer_to_column(f"k{mine}", f"s{i}"),
+                    expression=refer_to_column(f"k{home_key}", "s0"),
                 )
-                for mine, home in enumerate(places)
+                for mine, home_key in enumerate(places)
+            ]
+            on += [
+                exp.EQ(this=refer_to_column(f"g{g}", f"s{i}"), expression=refer_to_column(f"g{g}", home[g]))
+                for g in vectors.counts[i].groups
+                if home[g] != f"s{i}"
             ]
             select.join(sources[i], on=exp.and_(*on, copy=False), copy=False)
         return _bracket(select, "vectors")
@@ -225,9 +318,11 @@ def _coarser(counted: Counted, alone: Iterable[Counted]) -> list[Counted]:
         if isinstance(counted, CountedRows)
         and isinstance(other, CountedRows)
         and other != counted
+        and not counted.groups
         and not counted.links
         and other.keys
-        and (other.table, other.conditions) == (counted.table, counted.conditions)
+        and (other.table, other.conditions, other.lookups)
+        == (counted.table, counted.conditions, counted.lookups)
         and not other.links
         and other.measure is None
         and set(other.keys) <= set(counted.keys)
@@ -241,12 +336,45 @@ def _without_measure(counted: Counted) -> Counted:
 def _tables(found: Iterable[Asked]) -> Iterator[str]:
     for counted in collect_links(counted for asked in found for counted in asked.counts):
         yield from (table for _, table in counted.tables)
+        yield from (lookup.table for lookup in counted.all_lookups)
 
 
-def _select_maximum(source: exp.Expr, *, wide: bool = False) -> exp.Select:
+def _select_maximum(source: exp.Expr, groups: Sequence[int] = (), *, wide: bool = False) -> exp.Select:
     largest = _or_zero(exp.Max(this=refer_to_column("c")))
     column = name_column(exp.cast(largest, WIDE) if wide else largest, "c")
-    return exp.select(column).from_(source, copy=False)
+    select = exp.select(*_refer_to_groups(groups), column).from_(source, copy=False)
+    return select.group_by(*_refer_to_groups(groups), copy=False) if groups else select
+
+
+def _list_groups(counts: Iterable[Counted]) -> tuple[int, ...]:
+    return tuple(sorted(frozenset[int]().union(*(counted.groups for counted in counts))))
+
+
+def _refer_to_groups(groups: Iterable[int]) -> list[exp.Expr]:
+    return [refer_to_column(f"g{group}") for group in groups]
+
+
+def _no_value(values: Sequence[Any]) -> exp.Expr:
+    """NULL of the type of a key's values."""
+    kinds = {bool: "BOOLEAN", int: "BIGINT", date: "DATE", datetime: "TIMESTAMP"}
+    known = [kinds.get(type(value), "VARCHAR") for value in values if value is not None]
+    return exp.cast(exp.null(), known[0] if known else "VARCHAR")
+
+
+def _select_places(numbers: exp.Query, values: Sequence[Sequence[Any]], width: int) -> exp.Select:
+    """The numbers with the places of public values in place of values; those of no group are left out."""
+    told = [refer_to_column("place"), *(refer_to_column(f"v{i}") for i in range(width))]
+    places = exp.select(*told)
+    chosen = exp.select(told[0].copy())
+    for i, some in enumerate(values):
+        column = refer_to_column(f"g{i}")
+        absent = exp.cast(exp.null(), "INT")
+        places.select(name_column(write_place(column, some, absent=absent), f"g{i}"), copy=False)
+        chosen.select(column, copy=False)
+        chosen.where(is_place(column, refer_to_column("v0")), copy=False)
+    places.from_(_bracket(numbers, "numbers"), copy=False)
+    chosen.select(*(column.copy() for column in told[1:]), copy=False)
+    return chosen.from_(_bracket(places, "places"), copy=False)
 
 
 def _or_zero(number: exp.Expr) -> exp.Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from sordino.sql.analysis.closure import NormalForm
 from sordino.sql.analysis.growth import find_horizon, find_unit
@@ -44,18 +45,23 @@ def find_steps(question: JoinQuestion, beta: float) -> Steps:
     most the copies of the table that are left (see `find_horizon`). Elastic sensitivity lets all tables grow at once:
     one budget of degree occurrences − 1.
     """
+    return _find_steps(tuple((o.table, o.weight) for o in question.occurrences), beta)
+
+
+@lru_cache(maxsize=64)
+def _find_steps(occurrences: tuple[tuple[str, Fraction | None], ...], beta: float) -> Steps:
     tables: dict[str, Fraction] = {}
     copies: dict[str, int] = {}
-    for occurrence in question.occurrences:
-        if occurrence.weight is not None:
-            tables[occurrence.table] = occurrence.weight
-            copies[occurrence.table] = copies.get(occurrence.table, 0) + 1
+    for table, weight in occurrences:
+        if weight is not None:
+            tables[table] = weight
+            copies[table] = copies.get(table, 0) + 1
     unit = find_unit(tables.values())
     last = 0
     for changed in tables:
         left = {name: count - (name == changed) for name, count in copies.items()}
         last = max(last, find_horizon([(tables[t], c) for t, c in left.items() if c], beta, unit))
-    degree = len(question.occurrences) - 1
+    degree = len(occurrences) - 1
     if last and degree:
         last = max(last, find_horizon([(unit, degree)], beta, unit))
     return Steps(tables, unit, last)

@@ -10,17 +10,17 @@ from typing import Any
 USEFUL_ERROR = 0.05
 _LONGEST_SQL = 100
 _USUAL, _SURE = "50%", "95%"
-_HARDLY_ANYTHING = "at this epsilon the answer says hardly anything"
+_HARDLY_ANYTHING = "at this budget the answer says hardly anything"
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What decides whether a question is worth its ε; of several noisy numbers, of the one that is least certain.
+    """What decides whether a question is worth its ε or ρ; of several noisy numbers, of the one that is least certain.
 
     ``number`` names it and ``exact`` is its value. ``relative_error``: the 95 % error over that value, None where it is
     0. ``table`` and ``analysis``: whose rows the noise is made for, and what bounded their effect; None where one table
-    alone is asked, whose rows have a bound of their own. ``useful_epsilon``: where the 95 % error would be 5 % of the
-    exact number, read off the errors at other ε; None where that is beyond the largest of them.
+    alone is asked, whose rows have a bound of their own. ``useful_budget``: where the 95 % error would be 5 % of the
+    exact number, read off the errors at other budgets; None where that is beyond the largest of them.
     """
 
     sql: str
@@ -28,7 +28,8 @@ class Brief:
     number: str
     numbers: int
     exact: float
-    epsilon: float
+    measure: str
+    budget: float
     delta: float
     mechanism: str
     usual_error: float
@@ -38,8 +39,8 @@ class Brief:
     smooth_bound: float
     table: str | None
     analysis: str | None
-    useful_epsilon: float | None
-    largest_epsilon: float
+    useful_budget: float | None
+    largest_budget: float
     warnings: tuple[str, ...]
 
     def lines(self) -> list[str]:
@@ -49,11 +50,11 @@ class Brief:
         said = [
             f"asked:    {_shortened(self.sql)}",
             f"exact:    {self._exact()}",
-            f"noise:    {self.mechanism} for epsilon {self.epsilon:g}{delta}",
+            f"noise:    {self.mechanism} for {self.measure} {self.budget:g}{delta}",
             f"error:    with 95 % at most {_number(self.error)}{share}",
             f"          with 50 % at most {_number(self.usual_error)}",
             f"bound:    {self._bound()}",
-            f"epsilon:  {self._advice()}",
+            f"{self.measure + ':':<9} {self._advice()}",
         ]
         return said + [f"warning:  {warning}" for warning in self.warnings]
 
@@ -75,13 +76,18 @@ class Brief:
         goal = f"an error of {USEFUL_ERROR * 100:g} % of the exact number"
         if self.exact == 0:
             return "none makes the error small beside an exact number of 0"
-        if self.useful_epsilon is None:
-            return f"more than {self.largest_epsilon:g} would be needed for {goal}"
-        return f"about {self.useful_epsilon:.2g} would give {goal}"
+        if self.useful_budget is None:
+            return f"more than {self.largest_budget:g} would be needed for {goal}"
+        return f"about {self.useful_budget:.2g} would give {goal}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        told = {"budget": "", "useful_budget": "useful_", "largest_budget": "largest_"}
+        return {
+            told[name] + self.measure if name in told else name: getattr(self, name)
+            for name in self.__slots__
+            if name != "measure"
+        }
 
 
 def summarize(facts: Mapping[str, Any]) -> Brief:
@@ -90,9 +96,10 @@ def summarize(facts: Mapping[str, Any]) -> Brief:
     least = max(numbers, key=_relative_error)
     exact, error = least["exact"], least["error"][_SURE]
     row = _decisive_bound(least)
-    against = {row["epsilon"]: row["error"][_SURE] for row in facts["error_against_epsilon"]}
-    # The errors of all numbers fall alike, and only the largest is known at other ε.
-    at_this = against.get(facts["epsilon"]) or error
+    measure = "rho" if "rho" in facts else "epsilon"
+    against = {row[measure]: row["error"][_SURE] for row in facts["error_against_epsilon"]}
+    # The errors of all numbers fall alike, and only the largest is known at other budgets.
+    at_this = against.get(facts[measure]) or error
     goal = USEFUL_ERROR * abs(exact) * at_this / error if error else 0.0
     return Brief(
         sql=facts["sql"],
@@ -100,7 +107,8 @@ def summarize(facts: Mapping[str, Any]) -> Brief:
         number=_name(least),
         numbers=len(numbers),
         exact=exact,
-        epsilon=facts["epsilon"],
+        measure=measure,
+        budget=facts[measure],
         delta=facts["delta"],
         mechanism=facts["mechanism"],
         usual_error=least["error"][_USUAL],
@@ -110,8 +118,8 @@ def summarize(facts: Mapping[str, Any]) -> Brief:
         smooth_bound=row.get("smooth", least["smooth_bound"]),
         table=row.get("table"),
         analysis=row.get("analysis"),
-        useful_epsilon=_epsilon_of_error(against, goal),
-        largest_epsilon=max(against, default=facts["epsilon"]),
+        useful_budget=_budget_of_error(against, goal),
+        largest_budget=max(against, default=facts[measure]),
         warnings=tuple(_warnings(numbers, facts["files"])),
     )
 
@@ -134,16 +142,16 @@ def _decisive_bound(number: Mapping[str, Any]) -> Mapping[str, Any]:
     return max(best.values(), key=lambda row: row["smooth"], default={})
 
 
-def _epsilon_of_error(against: Mapping[float, float], goal: float) -> float | None:
+def _budget_of_error(against: Mapping[float, float], goal: float) -> float | None:
     """Where the error falls to the goal, straight between two known points on a logarithmic scale."""
     before: tuple[float, float] | None = None
-    for epsilon, error in sorted(against.items()):
+    for budget, error in sorted(against.items()):
         if error <= goal:
             if before is None or error <= 0:
-                return epsilon
+                return budget
             fallen = math.log(before[1] / goal) / math.log(before[1] / error)
-            return before[0] * math.exp(fallen * math.log(epsilon / before[0]))
-        before = epsilon, error
+            return before[0] * math.exp(fallen * math.log(budget / before[0]))
+        before = budget, error
     return None
 
 

@@ -42,7 +42,7 @@ def write_number(statement: Statement, column: Column) -> exp.Expr:
 def select_rows(statement: Statement, columns: Sequence[exp.Expr], needed: exp.Expr) -> exp.Select:
     """SELECT of some columns of all rows for which the statement's conditions hold and ``needed`` is not NULL."""
     join = statement.join
-    return write_join(columns, join.occurrences, (*join.conditions, is_there(needed)))
+    return write_join(columns, join.occurrences, (*join.conditions, is_there(needed)), outer=join.outer)
 
 
 def _column(statement: Statement, name: str) -> exp.Column:

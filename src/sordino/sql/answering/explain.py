@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from sordino.core import SordinoError
 from sordino.engines import Engine, FileEngine
-from sordino.sql.analysis import Analysis
+from sordino.sql.aggregates import RankedValue
+from sordino.sql.analysis import SOLVER, Analysis, find_limits
 from sordino.sql.answering.answer_table import make_answer, make_plain, wrap_exact
 from sordino.sql.answering.measured import Measured, measure_all, open_recorder
 from sordino.sql.answering.plan import AnswerPlan
+from sordino.sql.answering.solver_noise import list_row_limits
+from sordino.sql.question import Statement
+from sordino.sql.reading.ordering import list_notes
 
 CONFIDENCES = (0.5, 0.8, 0.95)
 _TIMES_EPSILON = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))
@@ -31,13 +34,14 @@ def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
         "warning": OWNER_ONLY,
         "sql": plan.statement.text,
         "engine": engine.name,
-        "epsilon": float(plan.options.epsilon),
+        **plan.options.told_budget(),
         "delta": float(plan.options.delta),
         "mechanism": plan.mechanism,
         "guarantee": str(plan.guarantee),
         "budget": plan.composition(),
-        "exact": make_answer(replace(plan, options=replace(plan.options, error_share=Fraction(0))), exact),
-        "files": _files(engine, plan),
+        "exact": make_answer(plan, exact, exact=True).value,
+        "notes": [*list_notes(plan.statement), *plan.list_notes()],
+        "files": list_files(engine, plan.statement),
         "numbers": [_number(plan, cell) for cell in measured],
         "error_against_epsilon": [_at_other_epsilon(other, measured) for other in others],
         "statements": [
@@ -48,12 +52,14 @@ def explain_plan(engine: Engine, plan: AnswerPlan) -> dict[str, Any]:
     }
 
 
-def _files(engine: Engine, plan: AnswerPlan) -> list[dict[str, Any]]:
+def list_files(engine: Engine, statement: Statement) -> list[dict[str, Any]]:
     """What the reader made of text files: a stray quote may swallow all lines up to the next one."""
     if not isinstance(engine, FileEngine):
         return []
     found = []
-    for table in sorted({occurrence.table for occurrence in plan.statement.join.occurrences}):
+    for table in sorted(
+        {occurrence.table for occurrence in statement.join.everyone if occurrence.rows is None}
+    ):
         counts = engine.lines_and_rows(table)
         if counts is not None:
             found.append({"table": table, "lines": counts[0], "rows": counts[1]})
@@ -63,7 +69,7 @@ def _files(engine: Engine, plan: AnswerPlan) -> list[dict[str, Any]]:
 def _number(plan: AnswerPlan, cell: Measured) -> dict[str, Any]:
     measure, noise = plan.statement.measures[cell.measure], plan.noises[cell.measure]
     step = float(measure.step)
-    facts = noise.facts(cell.bound, CONFIDENCES)
+    facts = noise.facts(cell.exact, cell.follows, CONFIDENCES)
     found: dict[str, Any] = {
         "group": {
             key.name: make_plain(value) for key, value in zip(plan.statement.keys, cell.group, strict=True)
@@ -80,9 +86,15 @@ def _number(plan: AnswerPlan, cell: Measured) -> dict[str, Any]:
         },
         "global_sensitivity": _global_sensitivity(plan, cell.measure),
     }
-    if cell.analysis is not None:
+    limits = list_row_limits(plan.readings[cell.measure], _weights(plan))
+    if cell.analysis is not None and facts["beta"] is not None:
         found["bounds"] = _bounds(cell.analysis, facts["beta"], step)
         found["analysis_seconds"] = cell.analysis.seconds
+    elif limits:  # the noise follows no rows
+        found["bounds"] = [
+            {"table": table, "analysis": SOLVER, "local": float(limit) * step, "smooth": float(limit) * step}
+            for table, limit in limits
+        ]
     return found
 
 
@@ -102,7 +114,14 @@ def _bounds(analysis: Analysis, beta: float, step: float) -> list[dict[str, Any]
 
 def _global_sensitivity(plan: AnswerPlan, index: int) -> float | str:
     """What one row can do whatever the other rows are."""
-    measure, occurrences = plan.statement.measures[index], plan.statement.join.occurrences
+    measure, occurrences = plan.statement.measures[index], plan.statement.join.everyone
+    if isinstance(measure, RankedValue):
+        return float(measure.high - measure.low)
+    weights = _weights(plan)
+    limits = find_limits(plan.readings[index])
+    known = None if limits is None else limits.constant(weights)
+    if known is not None:
+        return float(known * measure.step)
     if len(occurrences) == 1:
         weight = occurrences[0].weight or Fraction(1)
         return float(measure.reach * measure.step / weight)
@@ -111,12 +130,16 @@ def _global_sensitivity(plan: AnswerPlan, index: int) -> float | str:
     return "unbounded"
 
 
+def _weights(plan: AnswerPlan) -> dict[str, Fraction]:
+    return {o.table: o.weight for o in plan.statement.join.occurrences if o.weight is not None}
+
+
 def _other_plans(plan: AnswerPlan) -> list[AnswerPlan]:
-    """The same question at other ε, where they can be paid for."""
+    """The same question at other budgets, where they can be paid for."""
     plans = []
     for factor in _TIMES_EPSILON:
         try:
-            plans.append(plan.at_epsilon(plan.options.epsilon * factor))
+            plans.append(plan.at_budget(plan.options.times(factor)))
         except SordinoError:  # a δ that no noise can use at this ε
             continue
     return plans
@@ -124,8 +147,8 @@ def _other_plans(plan: AnswerPlan) -> list[AnswerPlan]:
 
 def _at_other_epsilon(plan: AnswerPlan, measured: list[Measured]) -> dict[str, Any]:
     worst = max(
-        plan.noises[cell.measure].facts(cell.bound, (CONFIDENCES[-1],))["radii"][0]
+        plan.noises[cell.measure].facts(cell.exact, cell.follows, (CONFIDENCES[-1],))["radii"][0]
         * float(plan.statement.measures[cell.measure].step)
         for cell in measured
     )
-    return {"epsilon": float(plan.options.epsilon), "error": {f"{CONFIDENCES[-1]:.0%}": worst}}
+    return {**plan.options.told_budget(), "error": {f"{CONFIDENCES[-1]:.0%}": worst}}

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sordino.engines import Engine, Snapshot
-from sordino.sensitivity import SmoothBound
+from sordino.engines import Engine, KeepingSnapshot, Snapshot
 from sordino.sql.analysis import Analysis, Reader
-from sordino.sql.answering.exact import compute_answers
+from sordino.sql.answering.cell_noise import Follows
 from sordino.sql.answering.plan import AnswerPlan, Group
+from sordino.sql.answering.rank_counts import RankCounts, compute_cells
+from sordino.sql.reading.lookups import check_lookups
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One cell: its exact number of steps, and the analysis if the noise follows one."""
+    """One cell: its exact number of steps, and the analysis or the counts if the noise follows them."""
 
     group: Group
     measure: int
     exact: int
     analysis: Analysis | None
+    counts: RankCounts | None = None
 
     @property
-    def bound(self) -> SmoothBound | None:
+    def follows(self) -> Follows:
         """What the noise consumes."""
-        return None if self.analysis is None else self.analysis.smooth_bound()
+        return self.counts if self.analysis is None else self.analysis.smooth_bound()
 
 
 @dataclass(slots=True)
@@ -40,6 +43,11 @@ class Recorder:
     dialect: str
     statements: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+
+    @property
+    def kept(self) -> dict[Hashable, int] | None:
+        """That of the snapshot."""
+        return self.inner.kept if isinstance(self.inner, KeepingSnapshot) else None
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Run one query, remember it and how long it took."""
@@ -63,13 +71,22 @@ def measure_all(snapshot: Snapshot, plan: AnswerPlan, *, betas: tuple[float, ...
 
     ``betas``: further β at which the owner wants the bounds.
     """
-    exact = compute_answers(snapshot, plan.statement)
+    check_lookups(plan.statement, snapshot)
+    exact = compute_cells(snapshot, plan.statement)
     measured: list[Measured] = []
     reader = Reader(snapshot, None)
+    known: dict[Any, Analysis] = {}
     for (group, measure), reading in zip(plan.cells(), plan.readings, strict=True):
-        needed = (*plan.noises[measure].betas, *betas)
-        if reading.statement is not reader.statement:
-            reader = Reader(snapshot, reading.statement)
-        analysis = reading.bound(reader, beta=min(needed)) if needed else None
-        measured.append(Measured(group, measure, exact[group][measure], analysis))
+        cell = exact[group, measure]
+        needed = () if cell.counts is not None else (*plan.noises[measure].betas, *betas)
+        if reading.numbers is not reader.numbers:
+            reader = Reader(snapshot, reading.numbers)
+        analysis = None
+        if needed:
+            # Groups of one plan with the same numbers have the same bounds.
+            same = id(reading.prepared), reader.of(reading.group).told()
+            if same not in known:
+                known[same] = reading.bound(reader, beta=min(needed))
+            analysis = known[same]
+        measured.append(Measured(group, measure, cell.steps, analysis, cell.counts))
     return measured

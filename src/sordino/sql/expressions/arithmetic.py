@@ -26,6 +26,7 @@ from sordino.sql.expressions.intervals import (
     negate_range,
 )
 from sordino.sql.expressions.literals import is_within_reach
+from sordino.sql.expressions.moments import count_days, shift_moment
 from sordino.sql.expressions.value import (
     PLAIN,
     Range,
@@ -46,6 +47,27 @@ _LARGEST, _SMALLEST = 1e290, 1e-290
 _TOO_MANY = "so many products and quotients could leave the range of numbers; use fewer"
 
 
+def _add(read: Expressions, node: exp.Add | exp.Sub) -> Value:
+    if isinstance(node.this.unnest(), exp.Interval) or isinstance(node.expression.unnest(), exp.Interval):
+        return shift_moment(read, node)
+    left, right = read.value(node.this), read.value(node.expression)
+    kinds = {left.kind, right.kind}
+    if isinstance(node, exp.Sub) and "date" in kinds and kinds <= {"date", "text"}:
+        return count_days(*read.alike(node, left, right))
+    if kinds & {"date", "timestamp"}:
+        read.text.refuse(node, "an INTERVAL is added to a date, d + INTERVAL '3' DAY, and two dates have days between "
+                         "them, d - e; of timestamps write CAST(... AS DATE)")  # fmt: skip
+    return _calculate(
+        read, node, _check_number(read, node.this, left), _check_number(read, node.expression, right)
+    )
+
+
+def _check_number(read: Expressions, node: exp.Expr, value: Value) -> Value:
+    if not value.is_number:
+        read.text.wrong(node, f"a number is needed here, this is of type {value.kind}")
+    return value
+
+
 def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
     if isinstance(node, exp.Div) and node.args.get("typed"):
         sides = (read.value(node.this), read.value(node.expression))
@@ -54,7 +76,10 @@ def _arithmetic(read: Expressions, node: exp.Binary) -> Value:
                 node, "dividing integers drops the remainder on this engine and not on others; "
                 "write CAST(... AS DOUBLE PRECISION) around one of them",
             )  # fmt: skip
-    left, right = read.number(node.this), read.number(node.expression)
+    return _calculate(read, node, read.number(node.this), read.number(node.expression))
+
+
+def _calculate(read: Expressions, node: exp.Binary, left: Value, right: Value) -> Value:
     if "null" in (left.kind, right.kind) or (isinstance(node, exp.Div) and right.constant == 0):
         return null()
     constant = fold_literals(type(node), left, right)
@@ -146,7 +171,8 @@ def _extreme(read: Expressions, node: exp.Greatest | exp.Least) -> Value:
 
 
 RULES: Rules = {
-    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), (_arithmetic, PLAIN)),
+    **dict.fromkeys((exp.Add, exp.Sub), (_add, PLAIN)),
+    exp.Mul: (_arithmetic, PLAIN),
     exp.Div: (_arithmetic, ("this", "expression", "typed", "safe")),
     exp.Mod: (_mod, PLAIN),
     exp.Neg: (_neg, PLAIN),

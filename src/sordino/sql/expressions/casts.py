@@ -78,11 +78,19 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
     if inner.kind == "timestamp" and wanted == "date":
         inner = in_microseconds(inner)
         day = exp.cast(inner.expression.copy(), exp.DataType.Type.DATE)
-        return Value(case((in_calendar(inner.expression, "timestamp"), day)), "date")
+        return Value(case((in_calendar(inner.expression, "timestamp"), day)), "date", period=inner.period)
     if inner.kind == "integer" and wanted == "text":
         return Value(
             exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT), "text", longest=_LONGEST_INTEGER
         )
+    if inner.kind == "date" and wanted == "text":
+        day = exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT)
+        return Value(case((in_calendar(inner.expression, "date"), day)), "text", longest=len("2024-01-31"))
+    if inner.kind == "boolean" and wanted == "text":
+        truth = bracket(inner.expression)
+        words = [(exp.Is(this=truth.copy(), expression=exp.Boolean(this=word == "true")), exp.Literal.string(word))
+                 for word in ("true", "false")]  # fmt: skip
+        return Value(case(*words), "text", longest=len("false"), values=("true", "false", None))
     if inner.kind == "text" and wanted in ("integer", "float", "date"):
         return _parsed(inner, wanted)
     read.text.refuse(node, f"{inner.kind} does not become {wanted} in the same way on every engine")

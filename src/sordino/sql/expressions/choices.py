@@ -64,7 +64,23 @@ def _chosen(
         return null()
     branches = [(when, value.expression) for when, value in zip(whens, values, strict=True)]
     result = case(*branches, default=None if default.kind == "null" else default.expression)
-    return replace(combine_branches([*values, default]), expression=result)
+    return replace(
+        combine_branches([*values, default]), expression=result, values=_list_values([*values, default])
+    )
+
+
+def _list_values(branches: list[Value]) -> tuple[str | int | bool | None, ...] | None:
+    """The literals of a choice among literals, NULL last; None if one branch is no literal."""
+    found: dict[str | int | bool | None, None] = {}
+    for branch in branches:
+        if branch.kind == "null":
+            continue
+        if not isinstance(branch.constant, str | int | bool):
+            return None
+        found[branch.constant] = None
+    if any(branch.kind == "null" for branch in branches):
+        found[None] = None
+    return tuple(found)
 
 
 def _coalesce(read: Expressions, node: exp.Coalesce) -> Value:

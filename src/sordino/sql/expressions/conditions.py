@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -51,7 +52,12 @@ def _is(read: Expressions, node: exp.Is) -> Value:
             node, "IS [NOT] NULL, TRUE, FALSE and IS [NOT] DISTINCT FROM are understood", keyword="IS"
         )
     # Some dialects keep IS NOT NULL in one node.
-    return boolean(exp.Not(this=exp.Paren(this=same)) if node.args.get("negate") else same)
+    return _decided(exp.Not(this=exp.Paren(this=same)) if node.args.get("negate") else same)
+
+
+def _decided(condition: exp.Expr) -> Value:
+    """A truth value that is never NULL."""
+    return replace(boolean(condition), values=(False, True))
 
 
 def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Value:
@@ -72,7 +78,7 @@ def _distinct(read: Expressions, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Valu
             exp.Is(this=exp.Paren(this=equal), expression=exp.true()),
             exp.and_(_is_null(left), _is_null(right)),
         )
-    return boolean(exp.Not(this=exp.Paren(this=same)) if isinstance(node, exp.NullSafeNEQ) else same)
+    return _decided(exp.Not(this=exp.Paren(this=same)) if isinstance(node, exp.NullSafeNEQ) else same)
 
 
 def _is_null(value: Value) -> exp.Expr:

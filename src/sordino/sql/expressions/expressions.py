@@ -11,7 +11,17 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from sordino.sql.expressions import arithmetic, casts, choices, conditions, dates, literals, texts
+from sordino.sql.expressions import (
+    arithmetic,
+    casts,
+    choices,
+    conditions,
+    dates,
+    literals,
+    moments,
+    rounding,
+    texts,
+)
 from sordino.sql.expressions.conditions import NO_SUB_QUERY
 from sordino.sql.expressions.dates import as_moment, in_microseconds
 from sordino.sql.expressions.decimals import make_comparable
@@ -24,12 +34,13 @@ Resolve = Callable[[exp.Column], Value]
 MOST_NODES = 4000
 MOST_DEPTH = 100
 _ACCEPTED = (
-    "comparisons, AND, OR, NOT, IS NULL, IS DISTINCT FROM, BETWEEN, IN (literals), LIKE, + - * / %, CAST, TRY_CAST, "
-    "CASE, COALESCE, NULLIF, ABS, GREATEST, LEAST, LOWER, UPPER, LENGTH, SUBSTRING, || and EXTRACT are understood"
+    "comparisons, AND, OR, NOT, IS NULL, IS DISTINCT FROM, BETWEEN, IN (literals), LIKE, ILIKE, + - * / %, CAST, "
+    "TRY_CAST, CASE, COALESCE, NULLIF, ABS, FLOOR, CEIL, ROUND, GREATEST, LEAST, LOWER, UPPER, LENGTH, SUBSTRING, "
+    "TRIM, LTRIM, RTRIM, ||, EXTRACT, DATE_TRUNC and INTERVAL are understood"
 )
 _RULES: Rules = {
     node: rule
-    for module in (literals, conditions, arithmetic, choices, texts, dates, casts)
+    for module in (literals, conditions, arithmetic, rounding, choices, texts, dates, moments, casts)
     for node, rule in module.RULES.items()
 }
 
@@ -120,7 +131,9 @@ class Expressions:
             written = next((sign for sign in signs if sign in text.text), node)
             text.refuse(written, "parameters are not filled in; write the value itself")
         if isinstance(node, exp.AggFunc | exp.Window | exp.Filter | exp.WithinGroup):
-            text.refuse(node, "aggregates stand alone in the SELECT: COUNT, SUM or AVG of one expression")
+            text.refuse(
+                node, "aggregates stand in the SELECT list, HAVING and ORDER BY, and not inside one another"
+            )
         if isinstance(node, exp.Star):
             text.refuse(node, "name the columns")
         if isinstance(node, exp.Anonymous):

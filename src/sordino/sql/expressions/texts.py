@@ -1,6 +1,7 @@
-"""Functions of text in SQL expressions: LOWER, UPPER, LENGTH, SUBSTRING and ||.
+"""Functions of text in SQL expressions: LOWER, UPPER, LENGTH, SUBSTRING, TRIM, ILIKE and ||.
 
-LOWER and UPPER change the letters A–Z alone: what else has a case depends on the engine's locale.
+LOWER, UPPER and ILIKE know the case of the letters A–Z alone: what else has one depends on the engine's locale. TRIM,
+LTRIM and RTRIM take spaces away, and no other character.
 
 Engines raise when a text becomes too long for them, at a gigabyte or less. LOWER, UPPER, || and casts therefore look at
 the first 65,536 characters of what may be longer, and what is put together has at most 2²² of them.
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sordino.sql.expressions.value import PLAIN, Rules, Value, bracket, integer
+from sordino.sql.expressions.value import PLAIN, Rules, Value, boolean, bracket, integer
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions
@@ -34,12 +35,34 @@ def cut_text(value: Value) -> Value:
 
 
 def _letters(read: Expressions, node: exp.Lower | exp.Upper) -> Value:
-    inner = cut_text(read.words(node.this))
-    old, new = (_UPPER, _LOWER) if isinstance(node, exp.Lower) else (_LOWER, _UPPER)
+    return _translated(cut_text(read.words(node.this)), lower=isinstance(node, exp.Lower))
+
+
+def _translated(inner: Value, *, lower: bool) -> Value:
+    old, new = (_UPPER, _LOWER) if lower else (_LOWER, _UPPER)
     result = exp.Anonymous(
         this="TRANSLATE",
         expressions=[inner.expression.copy(), exp.Literal.string(old), exp.Literal.string(new)],
     )
+    return Value(result, "text", longest=inner.longest)
+
+
+def _ilike(read: Expressions, node: exp.ILike) -> Value:
+    """LIKE after both sides were written in small letters."""
+    inner = _translated(cut_text(read.words(node.this)), lower=True)
+    pattern = read.value(node.expression)
+    if not isinstance(pattern.constant, str):
+        read.text.refuse(node, "the pattern must be a literal")
+    if "\\" in pattern.constant:
+        read.text.refuse(node, "a backslash in a pattern means something else on every engine; leave it out")
+    small = exp.Literal.string(pattern.constant.translate(str.maketrans(_UPPER, _LOWER)))
+    matches = exp.Like(this=bracket(inner.expression), expression=small)
+    return boolean(exp.Not(this=exp.Paren(this=matches)) if node.args.get("negate") else matches)
+
+
+def _trim(read: Expressions, node: exp.Trim) -> Value:
+    inner = read.words(node.this)
+    result = exp.Trim(this=inner.expression.copy(), position=node.args.get("position"))
     return Value(result, "text", longest=inner.longest)
 
 
@@ -78,5 +101,7 @@ RULES: Rules = {
     **dict.fromkeys((exp.Lower, exp.Upper), (_letters, PLAIN)),
     exp.Length: (_length, PLAIN),
     exp.Substring: (_substring, ("this", "start", "length")),
+    exp.ILike: (_ilike, ("this", "expression", "negate")),
+    exp.Trim: (_trim, ("this", "position")),
     exp.DPipe: (_pipe, ("this", "expression", "safe")),
 }

@@ -15,6 +15,8 @@ from sordino.engines import ColumnType, write_double
 
 Kind = ColumnType | Literal["null"]
 NUMBERS = ("integer", "decimal", "float")
+# First and last day.
+Period = tuple[date, date]
 # Integers of every engine, unsigned ones of 128 bits included.
 _INTEGER_WINDOW = (1.0, 3.5e38)
 # The parts of a node that most rules read: a node with any other part is refused.
@@ -42,6 +44,8 @@ class Value:
     None: a double that may be anything, NaN included. ``constant``: the value of a literal. ``column``: (alias,
     column) when the expression is nothing but that column. ``digits``: how many a decimal may have, None for any;
     ``scale``: how many of them behind the point. ``longest``: how many characters a text may have, None for any.
+    ``values``: all that it can be, NULL included if it can, where the expression itself says so. ``period``: the days
+    that a date or timestamp lies between, if they are public; of a truncated one, those of what was truncated.
     """
 
     expression: exp.Expr
@@ -53,6 +57,8 @@ class Value:
     digits: int | None = None
     scale: int | None = None
     longest: int | None = None
+    values: tuple[str | int | bool | date | None, ...] | None = None
+    period: Period | None = None
 
     @property
     def is_number(self) -> bool:
@@ -173,6 +179,7 @@ __all__ = [
     "NUMBERS",
     "PLAIN",
     "Kind",
+    "Period",
     "Range",
     "Rules",
     "Value",

@@ -23,6 +23,7 @@ DECLARED_TYPES: tuple[ColumnType, ...] = (
     "timestamp",
 )
 _DECIMAL = re.compile(r"decimal\(\d{1,2}, ?\d{1,2}\)")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CUT_OFF = re.compile(r"decimal\(\d{1,2}")
 
 
@@ -57,14 +58,35 @@ def read_string(path: str, value: Any) -> str:
     return value
 
 
-def read_key(path: str, value: Any) -> tuple[str, ...]:
-    """One column name or a list of them, each once."""
+def read_key(path: str, value: Any) -> tuple[tuple[str, ...], bool]:
+    """One column name or a list of them, each once; and whether the owner promises that no two rows ever share it."""
+    enforced = False
+    if isinstance(value, Mapping):
+        fields = read_mapping(path, value, ("columns", "enforced"), ("columns",))
+        value, enforced = fields["columns"], read_flag(f"{path}.enforced", fields.get("enforced", False))
     names = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
         raise field_error(path, f" must be a column name or a list of them, got {value!r}")
     if len({name.casefold() for name in names}) < len(names):
         raise field_error(path, ": a column is named twice")
-    return tuple(names)
+    return tuple(names), enforced
+
+
+def read_texts(path: str, value: Any) -> tuple[str, ...]:
+    """One text or a list of them."""
+    listed = [value] if isinstance(value, str) else [] if value is None else value
+    if not isinstance(listed, list | tuple):
+        raise field_error(path, f" must be a text or a list of them, got {_kind(value)}")
+    return tuple(read_string(path, item) for item in listed)
+
+
+def read_whole(path: str, value: Any, *, at_least: int) -> int | None:
+    """A whole number, or None where none is given."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+        raise field_error(path, f" must be a whole number of at least {at_least}, got {value!r}")
+    return value
 
 
 def read_flag(path: str, value: Any) -> bool:
@@ -148,6 +170,30 @@ def read_bounds(path: str, value: Any, grain: Fraction | None) -> tuple[Fraction
                 f"{path}.bounds", f": {bound} is not a whole multiple of the granularity {grain}"
             )
     return low, high
+
+
+def read_period(path: str, value: Any) -> tuple[date, date] | None:
+    """A public range [first day, last day]; None where it is no pair of days."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    days = [_read_day(part) for part in value]
+    first, last = days
+    if first is None or last is None:
+        return None
+    if not first < last:
+        raise field_error(
+            f"{path}.bounds", f" must have the first day before the last, got [{first}, {last}]"
+        )
+    return first, last
+
+
+def _read_day(value: Any) -> date | None:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, date) and not isinstance(value, datetime) else None
 
 
 def read_domain(

@@ -8,35 +8,48 @@ occurrences of tables and one flat list of conditions.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
 from sordino.engines import Column, Table
 from sordino.sql.expressions import Expressions
+from sordino.sql.expressions.absence import is_null_without
 from sordino.sql.expressions.conditions import compare_values
 from sordino.sql.expressions.decimals import Digits
 from sordino.sql.expressions.value import NUMBERS, Range, Value
-from sordino.sql.policy import ColumnPolicy, Policy, match_name, suggest_name
-from sordino.sql.question import Occurrence
+from sordino.sql.policy import (
+    ColumnPolicy,
+    Policy,
+    find_promised_checks,
+    find_promised_key,
+    match_name,
+    suggest_name,
+)
+from sordino.sql.question import GroupedRows, Occurrence, OuterJoin
 from sordino.sql.text import Text, check_parts
 
 MOST_OCCURRENCES = 16
 MOST_CONDITIONS = 500
-_INNER = "FROM takes tables, inner joins, and sub-selects that project, rename and filter"
+_INNER = "FROM takes tables, JOIN, LEFT JOIN, RIGHT JOIN, and sub-selects that project, rename and filter"
+_ONE_SIDE = "the side that may be missing must be one table"
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
+# How many occurrences, conditions and LEFT JOINs there were.
+Mark = tuple[int, int, int]
+# Reads a sub-select with GROUP BY, by names of its own; its columns by name.
+ReadGrouped = Callable[
+    ["Names", exp.Select, "Mapping[str, Definition]", exp.Expr], tuple[GroupedRows, dict[str, Value]]
+]
 
 # What stands in a SELECT beside the parts that are read, and what to ask in its place.
 INSTEAD = {
-    "distinct": "repeated rows cannot be dropped; count rows with COUNT(*), or group by a declared domain",
-    "having": "every group is released, small ones with their noise; choose among the released groups afterwards",
-    "qualify": "every group is released; choose among the released groups afterwards",
+    "distinct": "repeated rows cannot be dropped here; count rows with COUNT(*), those without repeats with "
+    "SELECT COUNT(*) FROM (SELECT DISTINCT ...), or group by a declared domain",
+    "qualify": "windows are not answered; choose among the released groups with HAVING",
     "windows": "windows are not answered; ask one aggregate, or group by a column with a declared domain",
-    "limit": "all groups are released; take the first ones afterwards",
-    "offset": "all groups are released; take the ones you want afterwards",
-    "fetch": "all groups are released; take the first ones afterwards",
     "sort": "write ORDER BY: it sorts the released rows",
     "laterals": "LATERAL is not answered; write a join with ON",
     "locks": "questions only read; leave the lock out",
@@ -44,7 +57,10 @@ INSTEAD = {
     "pivots": "write GROUP BY over a column with a declared domain",
     "sample": "samples are not answered; ask about all rows",
 }
-_OUTERMOST = "aggregates stand in the outermost SELECT only"
+_OUTERMOST = (
+    "aggregates stand in the outermost SELECT only; groups of a sub-select are read where users are protected with all "
+    "their rows, a group for each of them"
+)
 _CUT = "which rows a sub-select cuts off is not defined, and one row may push out another; leave it out"
 # The same inside a sub-select, which makes rows and not groups.
 INSTEAD_INSIDE = INSTEAD | {
@@ -83,16 +99,25 @@ class Scope:
 
     sources: list[FromItem] = field(default_factory=list)
     merged: dict[str, Value] = field(default_factory=dict)
+    began: Mark = (0, 0, 0)
 
 
 class Names:
-    """Collects the occurrences and conditions of a whole statement."""
+    """Collects the occurrences, conditions and LEFT JOINs of a whole statement."""
 
-    def __init__(self, text: Text, policy: Policy, catalogue: Mapping[str, Table]) -> None:
-        self.text, self._policy, self._catalogue = text, policy, catalogue
+    def __init__(
+        self, text: Text, policy: Policy, catalogue: Mapping[str, Table], read_grouped: ReadGrouped
+    ) -> None:
+        self.text, self.policy, self._catalogue, self._read_grouped = text, policy, catalogue, read_grouped
         self.occurrences: list[Occurrence] = []
         self.conditions: list[exp.Expr] = []
+        self.outer: list[OuterJoin] = []
         self._used: set[int] = set()
+
+    @property
+    def everyone(self) -> list[Occurrence]:
+        """All occurrences, those behind LEFT JOIN last."""
+        return [*self.occurrences, *(join.occurrence for join in self.outer)]
 
     def expressions(self, scope: Scope) -> Expressions:
         """The translator for one SELECT."""
@@ -101,7 +126,7 @@ class Names:
     def read_sources(self, select: exp.Select, visible: Mapping[str, Definition]) -> Scope:
         """FROM, JOIN, WHERE and WITH of a SELECT."""
         visible = self._definitions(select, visible)
-        scope = Scope()
+        scope = Scope(began=self._mark())
         origin = select.args.get("from_")
         if origin is None:
             self.text.refuse(select, "a question needs FROM with a table of the policy", keyword="SELECT")
@@ -166,12 +191,12 @@ class Names:
             self._select(defined.query.this, node, scope, defined.visible, outer=defined.query)
             return
         name = f"{node.args['db'].name}.{node.name}" if node.args.get("db") else node.name
-        table = self._policy.table_named(name)
+        table = self.policy.table_named(name)
         found = None if table is None else match_name(table.name, self._catalogue)
         if table is None or found is None:
-            hint = suggest_name(name, self._policy.tables, "the tables")
+            hint = suggest_name(name, self.policy.tables, "the tables")
             self.text.wrong(node, f"there is no table {name!r} that may be asked about: {hint}")
-        if len(self.occurrences) >= MOST_OCCURRENCES:
+        if len(self.everyone) >= MOST_OCCURRENCES:
             self.text.refuse(node, f"a question may join {MOST_OCCURRENCES} tables")
         alias = self._free_alias(node.alias or node.name)
         catalogued = self._catalogue[found].columns
@@ -182,7 +207,11 @@ class Names:
             for column in catalogued
             if column.type == "decimal" and column.digits is not None and column.scale is not None
         }
-        self.occurrences.append(Occurrence(alias, found, weight, types, digits))
+        key, checks = find_promised_key(table, types), find_promised_checks(table, types, alias)
+        required = frozenset(column.name for column in catalogued if not column.nullable)
+        self.occurrences.append(
+            Occurrence(alias, found, weight, types, digits, key=key, checks=checks, required=required)
+        )
         declared = {column.casefold(): policy for column, policy in table.columns.items()}
         columns, left_out = {}, dict(self._catalogue[found].left_out)
         for column in catalogued:
@@ -201,6 +230,7 @@ class Names:
                 column=(alias, name),
                 digits=column.digits,
                 scale=column.scale,
+                period=None if known is None else known.period,
             )
         self._add_source(node, scope, FromItem(node.alias or node.name, columns, left_out=left_out))
 
@@ -216,6 +246,9 @@ class Names:
         query = query.unnest() if isinstance(query, exp.Subquery) else query
         if not isinstance(query, exp.Select):
             self.text.refuse(query, "a sub-select may project, rename and filter", keyword=_keyword(query))
+        if query.args.get("group") is not None and self.policy.users:
+            self._grouped(query, node, scope, visible, outer)
+            return
         check_clauses(self.text, query, ("expressions", "from_", "joins", "where", "with_"), INSTEAD_INSIDE)
         inner = self.read_sources(query, visible)
         source = FromItem(node.alias or (outer.alias if outer is not None else ""), {})
@@ -228,6 +261,42 @@ class Names:
         if outer is not None:
             self._rename(outer, source)
         self._add_source(node, scope, source)
+
+    def _grouped(
+        self,
+        query: exp.Select,
+        node: exp.Expr,
+        scope: Scope,
+        visible: Mapping[str, Definition],
+        outer: exp.CTE | None,
+    ) -> None:
+        """A sub-select with GROUP BY is one occurrence, whose rows are made of others."""
+        name = node.alias or (outer.alias if outer is not None else "")
+        inside = Names(self.text, self.policy, self._catalogue, self._read_grouped)
+        inside._used = self._used
+        rows, found = self._read_grouped(inside, query, visible, node)
+        alias = self._free_alias(name or "t")
+        types = {column: value.kind for column, value in found.items() if value.kind != "null"}
+        self.occurrences.append(Occurrence(alias, "a sub-select", Fraction(1), types, grouped=rows))
+        columns = {
+            column: replace(
+                value, expression=exp.column(column, table=alias, quoted=True), column=(alias, column)
+            )
+            for column, value in found.items()
+        }
+        source = FromItem(name, columns)
+        if outer is not None:
+            self._rename(outer, source)
+        self._add_source(node, scope, source)
+
+    def find_domain(self, value: Value) -> tuple[Any, ...] | None:
+        """The declared domain of a column."""
+        if value.column is None:
+            return None
+        occurrence = next(one for one in self.everyone if one.alias == value.column[0])
+        table = self.policy.table_named(occurrence.table)
+        declared = None if table is None else match_name(value.column[1], table.columns)
+        return None if table is None or declared is None else table.columns[declared].domain
 
     def _projected(self, node: exp.Expr, scope: Scope, translate: Expressions) -> list[tuple[str, Value]]:
         if isinstance(node, exp.Star):
@@ -271,7 +340,7 @@ class Names:
             source.ambiguous = set()
 
     def _free_alias(self, wanted: str) -> str:
-        taken = {occurrence.alias.casefold() for occurrence in self.occurrences}
+        taken = {occurrence.alias.casefold() for occurrence in self.everyone}
         base = wanted if _PLAIN_NAME.fullmatch(wanted) else "t"
         alias, number = base, 2
         while alias.casefold() in taken:
@@ -281,29 +350,63 @@ class Names:
     # --- JOIN
 
     def _join(self, join: exp.Join, scope: Scope, visible: Mapping[str, Definition]) -> None:
-        if join.args.get("side") or join.args.get("kind") not in (None, "", "INNER", "CROSS"):
-            word = str(join.args.get("side") or join.args.get("kind"))
+        side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
+        if side not in ("", "LEFT", "RIGHT") or kind not in ("", "INNER", "CROSS", *["OUTER"] * bool(side)):
+            word = side if side not in ("", "LEFT", "RIGHT") else kind
             self.text.refuse(
                 f"{word} JOIN",
-                "outer, semi and anti joins are not answered; write an inner JOIN ... ON",
+                "full, semi and anti joins are not answered; write JOIN ... ON or LEFT JOIN ... ON",
                 keyword=word,
             )
         if join.args.get("method"):
             word = str(join.args["method"])
             self.text.refuse(f"{word} JOIN", "write JOIN ... USING (column) or ON", keyword=word)
-        check_parts(self.text, join, ("this", "kind", "on", "using"), _INNER)
+        check_parts(self.text, join, ("this", "side", "kind", "on", "using"), _INNER)
+        if side and join.args.get("on") is None and not join.args.get("using"):
+            self.text.refuse(f"{side} JOIN", "it needs ON or USING (column)", keyword=side, at=join)
         before = Scope(list(scope.sources), dict(scope.merged))
+        began = self._mark()
         self._source(join.this, scope, visible)
         added = Scope(scope.sources[len(before.sources) :])
+        first = len(self.conditions)
         for name in join.args.get("using") or []:
             column = exp.Column(this=name.copy())
             column.this.meta.update(name.meta)
             left, right = self._resolve(column, before), self._resolve(column, added)
             equal = compare_values(self.expressions(scope), column, exp.EQ, left, right)
             self._add_condition(equal.expression)
-            scope.merged[name.name.casefold()] = left
+            scope.merged[name.name.casefold()] = right if side == "RIGHT" else left
         if join.args.get("on") is not None:
             self._add_conditions(join.args["on"], scope)
+        if side:
+            on = self.conditions[first:]
+            del self.conditions[first:]
+            left_side = side == "LEFT"
+            missing = (began, self._mark()) if left_side else (scope.began, began)
+            self._left_join(join, (added if left_side else before).sources, missing, on)
+
+    def _left_join(
+        self, join: exp.Join, sources: list[FromItem], marks: tuple[Mark, Mark], on: list[exp.Expr]
+    ) -> None:
+        """Take the one table between two marks out of the inner join; what was asked of it alone is asked in ON."""
+        (o, c, j), (o_end, c_end, j_end) = marks
+        word = str(join.args["side"])
+        if o_end - o != 1 or j_end != j:
+            self.text.refuse(f"{word} JOIN", f"{_ONE_SIDE}: join the others before, or behind it by LEFT JOIN",
+                             keyword=word, at=join)  # fmt: skip
+        occurrence = self.occurrences.pop(o)
+        own = self.conditions[c:c_end]
+        del self.conditions[c:c_end]
+        for source in sources:
+            for name, value in source.columns.items():
+                if not is_null_without(value.expression, {occurrence.alias}):
+                    self.text.refuse(f"{word} JOIN", f"{name!r} of the sub-select is not NULL where there is no "
+                                     "partner; calculate it in the outer query", keyword=word, at=join)  # fmt: skip
+        place = self.text.place(f"{word} JOIN", keyword=word, at=join)
+        self.outer.append(OuterJoin(occurrence, (*own, *on), place))
+
+    def _mark(self) -> Mark:
+        return len(self.occurrences), len(self.conditions), len(self.outer)
 
     # --- conditions
 
@@ -389,7 +492,8 @@ def check_clauses(
             word = {"order": "ORDER", "sort": "SORT", "locks": "FOR", "pivots": None}.get(name, name.upper())
             word = "FETCH" if isinstance(what, exp.Fetch) else word
             instead = advice.get(
-                name, "a question is SELECT ... FROM ... JOIN ... WHERE ... GROUP BY ... ORDER BY"
+                name,
+                "a question is SELECT ... FROM ... JOIN ... WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT",
             )
             shown: exp.Expr | str = what if isinstance(what, exp.Expr) else name.strip("_").upper()
             if isinstance(what, exp.Distinct | exp.Lock):

@@ -1,4 +1,7 @@
-"""ORDER BY: the released rows in another order. Post-processing: it sees public keys and released numbers only."""
+"""HAVING, ORDER BY, LIMIT and OFFSET: which released rows are shown, and in which order.
+
+Post-processing: they see public keys and released numbers only, after the noise.
+"""
 
 from __future__ import annotations
 
@@ -7,78 +10,99 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.sql.question import GroupKey, Order, Output, Statement
-from sordino.sql.reading.names import Names, Scope
+from sordino.sql.question import Order, Output, Statement
+from sordino.sql.reading.released import ReleasedReader
+from sordino.sql.released import Released, ReleasedRow
 from sordino.sql.text import check_parts
 
-_TAKES = "ORDER BY takes group keys and columns of the answer; it sorts the released rows, after the noise"
+_TAKES = (
+    "ORDER BY takes expressions over group keys and aggregates; it sorts the released rows, after the noise"
+)
+_MOST_ROWS = 2**31
 
 
-def read_order(
-    select: exp.Select, scope: Scope, names: Names, keys: Sequence[GroupKey], outputs: Sequence[Output]
-) -> tuple[Order, ...]:
-    """The items of ORDER BY: names of the answer first, as SQL has it, then keys, places and repeated expressions."""
+def read_having(select: exp.Select, read: ReleasedReader) -> Released | None:
+    """The condition that a released row has to meet."""
+    clause = select.args.get("having")
+    if clause is None:
+        return None
+    check_parts(read.text, clause, ("this",), "HAVING takes a condition over aggregates and group keys")
+    return read.condition(clause.this)
+
+
+def read_order(select: exp.Select, read: ReleasedReader, outputs: Sequence[Output]) -> tuple[Order, ...]:
+    """The items of ORDER BY: places and names of the answer first, as SQL has it, then expressions."""
     clause = select.args.get("order")
     if clause is None:
         return ()
-    check_parts(names.text, clause, ("expressions",), _TAKES)
+    check_parts(read.text, clause, ("expressions",), _TAKES)
     found = []
     for item in clause.expressions:
         if not isinstance(item, exp.Ordered):
-            names.text.refuse(item, _TAKES, keyword="ORDER")
-        check_parts(names.text, item, ("this", "desc", "nulls_first"), _TAKES)
-        key, output = _meant(item.this, select, scope, names, keys)
-        if output is not None and outputs[output].key is not None:
-            key, output = outputs[output].key, None
-        found.append(Order(key, output, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
+            read.text.refuse(item, _TAKES, keyword="ORDER")
+        check_parts(read.text, item, ("this", "desc", "nulls_first"), _TAKES)
+        expression = _meant(item.this, read, outputs)
+        found.append(Order(expression, bool(item.args.get("desc")), bool(item.args.get("nulls_first"))))
     return tuple(found)
 
 
-def _meant(
-    node: exp.Expr, select: exp.Select, scope: Scope, names: Names, keys: Sequence[GroupKey]
-) -> tuple[int | None, int | None]:
-    text, columns = names.text, select.expressions
+def _meant(node: exp.Expr, read: ReleasedReader, outputs: Sequence[Output]) -> Released:
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        if not 1 <= int(node.this) <= len(columns):
-            text.wrong(node, f"the SELECT has {len(columns)} columns", keyword="ORDER")
-        return None, int(node.this) - 1
-    if isinstance(node, exp.Column) and not node.table:
-        named = [i for i, column in enumerate(columns) if column.alias.casefold() == node.name.casefold()]
-        if len(named) > 1:
-            text.wrong(node, "two columns of the answer have this name")
-        if named:
-            return None, named[0]
-    same = [i for i, column in enumerate(columns) if column.unalias() == node]
-    if same:
-        return None, same[0]
-    if not isinstance(node, exp.Column):
-        text.refuse(node, _TAKES, keyword="ORDER")
-    value = names.expressions(scope).value(node)
-    for place, key in enumerate(keys):
-        if value.expression == key.column:
-            return place, None
-    text.refuse(node, _TAKES)
+        if not 1 <= int(node.this) <= len(outputs):
+            read.text.wrong(node, f"the SELECT has {len(outputs)} columns", keyword="ORDER")
+        return outputs[int(node.this) - 1].expression
+    return read.find_named(node) or read.read(node)
 
 
-def sort_rows(
-    statement: Statement, rows: Sequence[tuple[tuple[Any, ...], dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    """Rows of the answer, each with its group, sorted as was asked.
+def read_cut(select: exp.Select, read: ReleasedReader) -> tuple[int | None, int]:
+    """How many released rows are shown, None for all, and how many are left out before."""
+    return _whole(select, read, "limit"), _whole(select, read, "offset") or 0
 
-    Text goes by code points, NULL where the engine puts it by default or the text says; rows that tie stay in the order
-    of the policy.
+
+def _whole(select: exp.Select, read: ReleasedReader, name: str) -> int | None:
+    clause, word = select.args.get(name), name.upper()
+    if clause is None:
+        return None
+    takes = f"write {word} and a whole number: it cuts the released rows"
+    if isinstance(clause, exp.Fetch):
+        word, options = "FETCH", clause.args.get("limit_options")
+        if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
+            read.text.refuse(clause, takes, keyword=word)
+        said = clause.args.get("count")
+    else:
+        check_parts(read.text, clause, ("expression",), takes)
+        said = clause.expression
+    number = (
+        int(said.this)
+        if isinstance(said, exp.Literal) and not said.is_string and str(said.this).isdigit()
+        else None
+    )
+    if number is None or number > _MOST_ROWS:
+        read.text.refuse(clause, takes, keyword=word)
+    return number
+
+
+def arrange_rows(statement: Statement, rows: Sequence[ReleasedRow]) -> list[ReleasedRow]:
+    """The rows that are shown, in their order.
+
+    Only those for which HAVING is true. Text is sorted by code points, NULL stands where the engine puts it by default
+    or the text says; rows that tie stay in the order of the policy.
     """
-    found = list(rows)
+    having = statement.having
+    found = [row for row in rows if having is None or having.evaluate(row).value is True]
     for order in reversed(statement.order):
+        keyed: list[tuple[Any, ReleasedRow]] = [(order.expression.evaluate(row).value, row) for row in found]
+        nothing = [row for value, row in keyed if value is None]
+        something = [pair for pair in keyed if pair[0] is not None]
+        something.sort(key=lambda pair: pair[0], reverse=order.descending)
+        sorted_ = [row for _, row in something]
+        found = nothing + sorted_ if order.nulls_first else sorted_ + nothing
+    end = None if statement.limit is None else statement.offset + statement.limit
+    return found[statement.offset : end]
 
-        def value(pair: tuple[tuple[Any, ...], dict[str, Any]], order: Order = order) -> Any:
-            group, row = pair
-            return (
-                group[order.key] if order.key is not None else row[statement.outputs[order.output or 0].name]
-            )
 
-        nothing = [pair for pair in found if value(pair) is None]
-        something = [pair for pair in found if value(pair) is not None]
-        something.sort(key=value, reverse=order.descending)
-        found = nothing + something if order.nulls_first else something + nothing
-    return [row for _, row in found]
+def list_notes(statement: Statement) -> tuple[str, ...]:
+    """What a reader of the answer should know of how it was cut."""
+    if (statement.limit is None and not statement.offset) or statement.order or not statement.keys:
+        return ()
+    return ("LIMIT without ORDER BY cuts released rows in the policy's order of groups",)

@@ -9,17 +9,23 @@ from sqlglot import exp
 
 from sordino.core import SordinoError, UnsupportedError
 from sordino.engines import Table
-from sordino.sql.aggregates import RowCount
+from sordino.sql.aggregates import Measure, RowCount
 from sordino.sql.policy import Policy
 from sordino.sql.question import GroupKey, JoinQuestion, Statement
+from sordino.sql.reading.counted import is_counted, read_counted
+from sordino.sql.reading.group_clause import find_grouped
+from sordino.sql.reading.grouped_rows import read_grouped_rows
 from sordino.sql.reading.groups import check_number, is_partition, read_group_key, read_public_keys
 from sordino.sql.reading.names import Names, Scope, check_clauses
-from sordino.sql.reading.ordering import read_order
+from sordino.sql.reading.ordering import read_cut, read_having, read_order
+from sordino.sql.reading.outer_joins import settle_outer_joins
+from sordino.sql.reading.released import ASK, ReleasedReader
 from sordino.sql.reading.select_list import read_outputs
 from sordino.sql.reading.syntax import parse_statement, silence_parser
 from sordino.sql.text import Text, check_parts
 
-_CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_", "order")
+_CLAUSES = ("expressions", "from_", "joins", "where", "group", "with_", "having",
+            "order", "limit", "offset")  # fmt: skip
 
 
 def read_statement(text: str, *, policy: Policy, catalogue: Mapping[str, Table], dialect: str) -> Statement:
@@ -52,23 +58,42 @@ def _read(root: exp.Expr, text: Text, policy: Policy, catalogue: Mapping[str, Ta
         root = root.this
     if isinstance(root, exp.SetOperation):
         word = type(root).__name__.upper()
-        text.refuse(word, "ask each SELECT by itself and combine the released numbers", keyword=word, at=root)
+        text.refuse(
+            word,
+            "count its rows, SELECT COUNT(*) FROM (... UNION ...), or ask each SELECT by itself",
+            keyword=word,
+            at=root,
+        )
     if not isinstance(root, exp.Select):
         text.refuse(type(root).__name__.upper(), "questions only read: ask one SELECT", keyword=None)
+    if is_counted(root, users=bool(policy.users)):
+        return read_counted(root, text, policy, catalogue)
     check_clauses(text, root, _CLAUSES)
-    names = Names(text, policy, catalogue)
+    names = Names(text, policy, catalogue, read_grouped_rows)
     scope = names.read_sources(root, {})
+    settle_outer_joins(names.occurrences, names.conditions, names.outer)
     keys = _keys(root, scope, names, policy)
-    outputs, measures = read_outputs(root.expressions, names.expressions(scope), keys)
-    join = JoinQuestion(tuple(names.occurrences), tuple(names.conditions), RowCount())
+    measures: dict[Measure, int] = {}
+    reader = ReleasedReader(names.expressions(scope), keys, measures)
+    outputs = read_outputs(root.expressions, reader)
+    having, order = read_having(root, reader), read_order(root, reader, outputs)
+    if not measures:
+        text.refuse("SELECT", f"no aggregate is asked; {ASK}", keyword="SELECT", at=root.expressions[0])
+    limit, offset = read_cut(root, reader)
+    if settle_outer_joins(names.occurrences, names.conditions, names.outer, tuple(measures)):
+        keys = _keys(root, scope, names, policy)  # more columns must be equal now
+    join = JoinQuestion(tuple(names.occurrences), tuple(names.conditions), RowCount(), tuple(names.outer))
     return Statement(
         text=text.text,
         join=join,
-        measures=measures,
+        measures=tuple(measures),
         keys=tuple(keys),
         outputs=outputs,
-        order=read_order(root, scope, names, keys, outputs),
-        partitions=is_partition(join.occurrences, join.conditions, tuple(keys)),
+        having=having,
+        order=order,
+        limit=limit,
+        offset=offset,
+        partitions=is_partition(join.everyone, tuple(keys)),
     )
 
 
@@ -83,42 +108,18 @@ def _keys(select: exp.Select, scope: Scope, names: Names, policy: Policy) -> lis
     check_parts(text, clause, ("expressions",), "GROUP BY takes columns")
     keys: list[GroupKey] = []
     for node in clause.expressions:
-        column = _grouped(node, select, scope, names)
+        column = find_grouped(node, select, scope, names)
         value = names.expressions(scope).value(column)
         key = read_group_key(
             text, column, column.name or "key", value,
-            occurrences=names.occurrences, conditions=names.conditions, policy=policy,
+            occurrences=names.everyone, conditions=names.conditions, policy=policy,
+            outer={join.occurrence.alias for join in names.outer},
         )  # fmt: skip
         if any(other.column == key.column for other in keys):
             text.wrong(node, "the column is grouped by twice")
         keys.append(key)
     check_number(text, keys)
     return keys
-
-
-def _grouped(node: exp.Expr, select: exp.Select, scope: Scope, names: Names) -> exp.Expr:
-    """A column, or the place or the name of one in the SELECT list; a column of FROM goes before a name there."""
-    text = names.text
-    node = node.unnest() if isinstance(node, exp.Paren) else node
-    if isinstance(node, exp.Column) and not node.table and not names.knows(node, scope):
-        named = [column for column in select.expressions if column.alias.casefold() == node.name.casefold()]
-        if len(named) > 1:
-            text.wrong(node, "two columns of the answer have this name")
-        node = named[0].unalias() if named else node
-    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
-        place = int(node.this)
-        if not 1 <= place <= len(select.expressions):
-            text.wrong(
-                f"GROUP BY {place}", f"the SELECT has {len(select.expressions)} columns", keyword="GROUP"
-            )
-        node = select.expressions[place - 1].unalias()
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if not isinstance(node, exp.Column):
-        text.refuse(
-            node, "groups are columns with a declared domain, or columns of a public table", keyword="GROUP"
-        )
-    return node
 
 
 __all__ = ["read_public_keys", "read_statement"]

@@ -28,7 +28,7 @@ _STEPS_PER_WORD, _LEAST_STEPS = 20, 2_000
 _MOST_TRIALS = 20
 _EMPTY = "the query is empty: ask SELECT COUNT(*) FROM ..."
 _CLEARER = "write ON behind every JOIN, and simpler types"
-_SHAPE = "a question is SELECT ... FROM ... JOIN ... ON ... WHERE ... GROUP BY ... ORDER BY ..."
+_SHAPE = "a question is SELECT ... FROM ... JOIN ... ON ... WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT ..."
 
 _reading: ContextVar[bool] = ContextVar("reading an analyst's text", default=False)
 

@@ -20,7 +20,8 @@ MOST_BRACKETS = 100
 MOST_STRUCTURES = 8
 _LONGEST_QUOTE = 40
 FLATTER = "the query is nested too deeply here: write it flatter"
-_KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP", "JOIN", "INNER", "USING", "BETWEEN", "ORDER")
+_KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP", "JOIN", "INNER", "USING", "BETWEEN", "ORDER", "HAVING", "LIMIT",
+             "OFFSET")  # fmt: skip
 _BEGIN = (TokenType.SELECT, TokenType.WITH, TokenType.FROM)
 # A name stands behind these, so that what looks like a misspelt keyword there is none.
 _NAME_FOLLOWS = (TokenType.SELECT, TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.DOT)
@@ -31,6 +32,7 @@ _CLAUSES = (
     TokenType.ORDER_BY,
     TokenType.HAVING,
     TokenType.LIMIT,
+    TokenType.OFFSET,
     TokenType.JOIN,
     TokenType.ON,
     TokenType.UNION,
@@ -50,7 +52,7 @@ _STEP = {
 }
 _VALUE = "a value is expected"
 _EXPECTED = {
-    TokenType.SELECT: "COUNT(*), COUNT(x), SUM(x) or AVG(x) is expected",
+    TokenType.SELECT: "COUNT(*), COUNT(x), SUM(x), AVG(x) or another aggregate is expected",
     TokenType.FROM: "a table is expected",
     TokenType.JOIN: "a table is expected",
     TokenType.ON: "a condition such as a.id = b.id is expected",
@@ -59,7 +61,10 @@ _EXPECTED = {
     TokenType.OR: "a condition is expected",
     TokenType.NOT: "a condition is expected",
     TokenType.GROUP_BY: "a column is expected",
+    TokenType.HAVING: "a condition over aggregates such as COUNT(*) > 10 is expected",
     TokenType.ORDER_BY: "a column of the answer is expected",
+    TokenType.LIMIT: "a whole number is expected",
+    TokenType.OFFSET: "a whole number is expected",
     TokenType.BETWEEN: "low AND high is expected",
     TokenType.LIKE: "a pattern such as 'A%' is expected",
     **dict.fromkeys((TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE,
@@ -95,6 +100,10 @@ def _check_one_select(text: str, tokens: Sequence[Token]) -> None:
     meant = did_you_mean(word.upper(), ("SELECT", "WITH"))
     if meant and first.token_type == TokenType.VAR:
         raise ParameterError.at(where, f"a question begins with SELECT, not with {word!r}: {meant}")
+    if word.upper() in ("DESCRIBE", "DESC", "SHOW"):
+        raise UnsupportedError.at(
+            where, f"{word} is refused: session.tables() and 'sordino tables' say what may be asked about"
+        )
     raise UnsupportedError.at(where, f"{word} is refused: questions only read: ask one SELECT")
 
 

@@ -1,0 +1,90 @@
+"""Forecast: what is public about the numbers of an answer before it is paid for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sordino.sql.answering.cell_noise import DrawnSteps
+from sordino.sql.answering.plan import AnswerPlan
+from sordino.sql.question import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class NumberForecast:
+    """One number that is measured and gets noise, in every group: COUNT(*), or the sum that an average is made of.
+
+    ``error``: 95 % of draws lie within it of the exact number; None where the noise follows the rows, so that it is
+    not known before. ``least_rows``: fewer rows cannot make the number as large as that, whatever they hold.
+    ``most``: how far from 0 the exact number can be; None where nothing public bounds it. ``note``: what is public
+    about a value that is chosen by its rank.
+    """
+
+    name: str
+    error: float | None = None
+    least_rows: int | None = None
+    most: float | None = None
+    note: str | None = None
+
+    @property
+    def drowned(self) -> bool:
+        """Whether the noise is larger than the number can be."""
+        return self.error is not None and self.most is not None and self.error >= self.most
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "name": self.name,
+            "error": self.error,
+            "least_rows": self.least_rows,
+            "most": self.most,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How a budget is divided, over how many groups, and what is known of each number."""
+
+    composition: str
+    groups: int
+    numbers: tuple[NumberForecast, ...]
+
+
+def forecast_plan(plan: AnswerPlan) -> Forecast:
+    """From the plan alone, which follows no private rows."""
+    statement, rows = plan.statement, _count_most_rows(plan.statement)
+    numbers = []
+    for measure, noise in zip(statement.measures, plan.noises, strict=True):
+        # Of nothing drawn: a radius that is known all the same is public.
+        radius = noise.radius(DrawnSteps(0))
+        largest = max(abs(measure.low), abs(measure.high))
+        error = None if radius is None else radius * float(measure.step)
+        numbers.append(
+            NumberForecast(
+                measure.text,
+                error,
+                None if error is None or not largest else math.ceil(error / float(largest)),
+                None if rows is None else float(rows * largest),
+                noise.note(),
+            )
+        )
+    return Forecast(plan.composition(), len(statement.groups()), tuple(numbers))
+
+
+def _count_most_rows(statement: Statement) -> int | None:
+    """How many rows of one table a group can have: one where a promised key is fixed by the group or by constants."""
+    occurrences = statement.join.everyone
+    if len(occurrences) != 1 or not occurrences[0].key:
+        return None
+    fixed = {key.column.name.casefold() for key in statement.keys if isinstance(key.column, exp.Column)}
+    for condition in statement.join.conditions:
+        equal = condition.unnest()
+        if isinstance(equal, exp.EQ) and not equal.expression.find(exp.Column):
+            column = equal.this.unnest()
+            if isinstance(column, exp.Column):
+                fixed.add(column.name.casefold())
+    return 1 if {name.casefold() for name in occurrences[0].key} <= fixed else None

@@ -1,0 +1,1 @@
+"""Questions where whole users are protected: who owns a joined row, what each owner adds, and the release."""
