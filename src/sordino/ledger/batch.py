@@ -7,7 +7,7 @@ Inside one batch nothing is chosen after seeing an answer, so tighter compositio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -134,9 +134,32 @@ def _basic(parts: Sequence[BatchPart], delta: float) -> tuple[float, str] | None
     return rounded, "sum"
 
 
+def compose_deltas(parts: Sequence[BatchPart]) -> Callable[[Any], list[float]]:
+    """δ(ε) of all parts together, for any ε ≥ 0: an upper bound, as for `compose_batch`."""
+    if not parts or not all(_on_grid(part) for part in parts):
+        raise UnsupportedError("there is no part, or a part loses too much to be followed: take more noise")
+    composed, slack = _compose(parts)
+
+    def find(epsilons: Any) -> list[float]:
+        return [min(1.0, float(composed.get_delta_for_epsilon(float(one))) + slack) for one in epsilons]
+
+    return find
+
+
 def _by_distribution(parts: Sequence[BatchPart], delta: float) -> tuple[float, str] | None:
     if not all(_on_grid(part) for part in parts):
         return None
+    composed, slack = _compose(parts)
+    if slack >= delta / 2:
+        return None
+    epsilon = float(composed.get_epsilon_for_delta(delta - slack))
+    if not math.isfinite(epsilon):
+        return None
+    return math.nextafter(epsilon * (1 + 1e-12) + 1e-12, math.inf), "privacy loss distribution"
+
+
+def _compose(parts: Sequence[BatchPart]) -> tuple[Any, float]:
+    """The distribution of the loss of all parts, and by how much its δ may be too small."""
     counts: dict[BatchPart, int] = {}
     for part in parts:
         counts[part] = counts.get(part, 0) + 1
@@ -147,13 +170,7 @@ def _by_distribution(parts: Sequence[BatchPart], delta: float) -> tuple[float, s
         many = one if count == 1 else one.self_compose(count)
         composed = many if composed is None else composed.compose(many)
         size = max(size, _size(composed))
-    slack = (size * _FFT + _SMALLEST_SLACK) * len(parts)
-    if slack >= delta / 2:
-        return None
-    epsilon = float(composed.get_epsilon_for_delta(delta - slack))
-    if not math.isfinite(epsilon):
-        return None
-    return math.nextafter(epsilon * (1 + 1e-12) + 1e-12, math.inf), "privacy loss distribution"
+    return composed, (size * _FFT + _SMALLEST_SLACK) * len(parts)
 
 
 def _on_grid(part: BatchPart) -> bool:

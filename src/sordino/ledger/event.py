@@ -98,16 +98,17 @@ def write_distance_key(distance: Distance) -> str:
     """Equal for equal distances: weights of 1 are what nothing said would mean, and their order is free."""
     weights = {part: as_written("weight", weight) for part, weight in distance.weights}
     told = {part: str(weight) for part, weight in weights.items() if weight != 1}
-    return write_canonical_json(
-        "a distance", {"unit": distance.unit, "change": distance.change, "weights": told}
-    )
+    content: dict[str, Any] = {"unit": distance.unit, "change": distance.change, "weights": told}
+    if distance.among:
+        content["among"] = distance.among
+    return write_canonical_json("a distance", content)
 
 
 def read_distance(key: str) -> Distance:
     """The Distance of a key."""
     content = json.loads(key)
     weights = tuple((part, float(Fraction(weight))) for part, weight in content["weights"].items())
-    return Distance(content["unit"], content["change"], weights)
+    return Distance(content["unit"], content["change"], weights, content.get("among", ""))
 
 
 def write_canonical_json(name: str, content: Any, *, in_order: bool = False) -> str:
