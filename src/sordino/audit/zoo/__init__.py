@@ -5,6 +5,7 @@ from sordino.audit.zoo.composition import (
     PARALLEL_UNDER_REPLACE,
     SPARSE_VECTOR_BARE_QUERIES,
 )
+from sordino.audit.zoo.filter_precision import PRECISION_FROM_THE_DATA
 from sordino.audit.zoo.floating_point import FLOATING_POINT_ATTACK, FLOATING_POINT_SUPPORT
 from sordino.audit.zoo.local_dampening import ADMISSIBILITY_AS_PRINTED, PERCENTILE_CANDIDATES, TREE_STOP
 from sordino.audit.zoo.local_sensitivity import LOCAL_SENSITIVITY_MEDIAN
@@ -23,6 +24,7 @@ from sordino.audit.zoo.selection import (
     MONOTONE_RATE_UNDER_REPLACE,
     PERMUTE_AND_FLIP_FULL_RATE,
 )
+from sordino.audit.zoo.series import DERIVATIVE_SCALE_REVEALED, LOGARITHM_OF_LEVELS
 from sordino.audit.zoo.shared_bound import BOUND_SHARED_BY_GROUPS
 from sordino.audit.zoo.smooth_noise import (
     GRID_FOLLOWS_SCALE,
@@ -30,7 +32,20 @@ from sordino.audit.zoo.smooth_noise import (
     SMOOTH_LAPLACE_LARGE_EPSILON,
 )
 from sordino.audit.zoo.smooth_noisy_max import SMOOTHING_BY_EPSILON, TIES_FORGOTTEN
+from sordino.audit.zoo.sparse_vector import (
+    SPARSE_VECTOR_NEVER_STOPS,
+    SPARSE_VECTOR_PRINTS_ANSWERS,
+    SPARSE_VECTOR_UNSCALED,
+)
 from sordino.audit.zoo.specimen import Specimen, Verdict
+from sordino.audit.zoo.whole_units import (
+    BOUND_READ_FROM_DATA,
+    DELTA_PER_KEY,
+    EXACT_DENOMINATOR,
+    KEYS_THAT_EXIST,
+    PAIRS_CAPPED,
+    UNITS_ABOVE_WITH_SHARED_RESULTS,
+)
 
 __all__ = ["Specimen", "Verdict", "specimens"]
 
@@ -55,8 +70,18 @@ def specimens() -> tuple[Specimen, ...]:
         FLOATING_POINT_ATTACK,
         NOISY_MAXIMUM_VALUE,
         SPARSE_VECTOR_BARE_QUERIES,
+        SPARSE_VECTOR_PRINTS_ANSWERS,
+        SPARSE_VECTOR_UNSCALED,
+        SPARSE_VECTOR_NEVER_STOPS,
         PARALLEL_UNDER_REPLACE,
         BOUND_SHARED_BY_GROUPS,
+        PRECISION_FROM_THE_DATA,
+        UNITS_ABOVE_WITH_SHARED_RESULTS,
+        PAIRS_CAPPED,
+        BOUND_READ_FROM_DATA,
+        DELTA_PER_KEY,
+        KEYS_THAT_EXIST,
+        EXACT_DENOMINATOR,
         ORDER_FOLLOWS_EDGES,
         SIGN_OF_ZERO,
         TYPE_OF_OUTCOME,
@@ -64,4 +89,6 @@ def specimens() -> tuple[Specimen, ...]:
         HIDDEN_OUTSIDE_THE_WINDOW,
         UNDERSTATED_TAIL,
         LOST_DIGITS,
+        LOGARITHM_OF_LEVELS,
+        DERIVATIVE_SCALE_REVEALED,
     )
