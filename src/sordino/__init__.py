@@ -39,6 +39,7 @@ _HOME = {
     "Session": "curator",
     "connect": "curator",
     "Policy": "sql.policy",
+    "Norm": "sensitivity",
     "Profile": "sensitivity",
     "SmoothBound": "sensitivity",
     "compare": "mechanisms.selection",
@@ -68,8 +69,10 @@ _PACKAGES = (
     "learn",
     "ledger",
     "mechanisms",
+    "risk",
     "sampling",
     "sensitivity",
+    "series",
     "sql",
     "stats",
     "testing",
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
     from sordino import graphs as graphs
     from sordino import learn as learn
     from sordino import ledger as ledger
+    from sordino import series as series
     from sordino import sql as sql
     from sordino import stats as stats
     from sordino.core import BudgetError as BudgetError
@@ -121,6 +125,7 @@ if TYPE_CHECKING:
     from sordino.mechanisms.selection import select as select
     from sordino.mechanisms.selection import selection_law as selection_law
     from sordino.mechanisms.selection import top_k as top_k
+    from sordino.sensitivity import Norm as Norm
     from sordino.sensitivity import Profile as Profile
     from sordino.sensitivity import SmoothBound as SmoothBound
     from sordino.sql.policy import Policy as Policy

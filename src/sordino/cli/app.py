@@ -21,7 +21,12 @@ from sordino.cli.output import print_json
 from sordino.cli.policy import policy
 from sordino.cli.quantile import quantile
 from sordino.cli.query import query
+from sordino.cli.ranges import ranges
+from sordino.cli.risk import risk
 from sordino.cli.select import select
+from sordino.cli.sensitivity import sensitivity
+from sordino.cli.series import series
+from sordino.cli.tables import tables
 from sordino.cli.topk import topk
 from sordino.cli.tree import tree
 from sordino.core import SordinoError
@@ -37,10 +42,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # its traceback would show local variables, that is, data
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, examples, query, explain, select, quantile, topk, count, tree, compare, audit):
+for command in (
+    demo,
+    examples,
+    tables,
+    query,
+    explain,
+    sensitivity,
+    select,
+    quantile,
+    topk,
+    count,
+    tree,
+    ranges,
+    compare,
+    audit,
+):
     app.command()(command)
 app.add_typer(policy)
 app.add_typer(ledger)
+app.add_typer(risk)
+app.add_typer(series)
 
 
 _HELP = f"""
@@ -55,11 +77,16 @@ its guarantee.
 \b
   sordino policy init shop/ -o policy.yaml      then declare in it what
                                                 is public
+  sordino tables shop/ -p policy.yaml           what may be asked about
   sordino query shop/ "SELECT COUNT(*) FROM orders" -p policy.yaml \\
       -l shop.ledger -a ann -e 0.5
   sordino explain shop/ "SELECT COUNT(*) FROM orders" -p policy.yaml \\
       -e 0.5                                    for the owner only
   sordino ledger show shop.ledger               what is spent and left
+  sordino series open shop/ "SELECT SUM(x) FROM orders" --name daily \\
+      --time ts --every "1 day" --start 2024-01-01 --horizon 365 \\
+      -p policy.yaml -l shop.ledger -a ann -e 1
+  sordino series next shop/ daily -p policy.yaml -l shop.ledger -a ann
 
 [bold]Other examples[/bold]
 

@@ -12,26 +12,34 @@ from sordino.cli.query import (
     Analyses,
     Delta,
     ErrorShare,
+    FiltersOption,
+    Mechanism,
     NoiseOption,
     PolicyFile,
+    Rho,
     Sql,
     Target,
     print_rows,
     shown,
     take_sql,
 )
-from sordino.mechanisms.names import GridNoiseName
+from sordino.mechanisms.names import GridNoiseName, SqlMechanismName
 
 
 def explain(
     target: Target,
     sql: Sql,
     policy: PolicyFile,
-    epsilon: ask.Epsilon,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="The privacy loss; must be > 0.")
+    ] = None,
     delta: Delta = 0.0,
+    rho: Rho = None,
+    mechanism: Mechanism = None,
     noise: NoiseOption = None,
     error_share: ErrorShare = 0.0,
     analyses: Analyses = None,
+    filters: FiltersOption = None,
     brief: Annotated[
         bool, typer.Option("--brief", help="Only the first lines, which say what matters.")
     ] = False,
@@ -60,9 +68,12 @@ def explain(
             take_sql(sql),
             epsilon,
             delta,
+            rho=rho,
+            mechanism=cast(SqlMechanismName | None, mechanism),
             noise=cast(GridNoiseName | None, noise),
             error_share=error_share,
             analyses=analyses or None,
+            filters=filters,
         )
     facts = secret.reveal()
     summary = summarize(facts)
@@ -84,6 +95,8 @@ def _print(facts: dict[str, Any]) -> None:
         print_rows(facts["exact"])
     else:
         print(f"exact answer: {shown(facts['exact'])}")
+    if "continuous" in facts and facts["continuous"] != facts["exact"]:
+        print(f"continuous version, filters {facts['filters']}: {facts['continuous']}")
     for file in facts["files"]:
         if file["rows"] != file["lines"]:
             print(
@@ -92,6 +105,8 @@ def _print(facts: dict[str, Any]) -> None:
             )
     print(f"{facts['mechanism']}: {facts['guarantee']}")
     print(f"budget: {facts['budget']}")
+    if facts["risk"] is not None:
+        print(f"risk: {facts['risk']}")
     _print_numbers(facts["numbers"])
     for number in facts["numbers"]:
         if number.get("bounds"):
@@ -137,13 +152,14 @@ def _print_bounds(number: dict[str, Any]) -> None:
 
 
 def _print_epsilons(rows: list[dict[str, Any]]) -> None:
-    table = plain_table("largest error against epsilon")
-    table.add_column("epsilon")
+    measure = "rho" if rows and "rho" in rows[0] else "epsilon"
+    table = plain_table(f"largest error against {measure}")
+    table.add_column(measure)
     names = list(rows[0]["error"]) if rows else []
     for name in names:
         table.add_column(f"error {name}")
     for row in rows:
-        table.add_row(_shown(row["epsilon"]), *(_shown(row["error"][name]) for name in names))
+        table.add_row(_shown(row[measure]), *(_shown(row["error"][name]) for name in names))
     console().print(table)
 
 

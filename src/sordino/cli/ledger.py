@@ -293,6 +293,18 @@ def export(
     ] = Format.JSONL,
     dataset: DatasetFilter = None,
     analyst: AnalystFilter = None,
+    registry: Annotated[
+        bool, typer.Option("--registry", help="One record for the Deployments Registry; needs --dataset.")
+    ] = False,
+    policy: Annotated[
+        str | None, typer.Option("--policy", "-p", metavar="FILE", help="With --registry: what was declared.")
+    ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=TEXT", help="With --registry: what only people know, such as region=Europe."
+        ),
+    ] = None,
     as_json: ask.Json = False,
 ) -> None:
     """Write every event with all its fields to standard output.
@@ -302,7 +314,12 @@ def export(
     \b
       sordino ledger export shop.ledger > events.jsonl
       sordino ledger export shop.ledger --format csv > events.csv
+      sordino ledger export shop.ledger --registry --dataset shop \\
+          --policy shop.yaml --state "curator=The shop" > record.json
     """
+    if registry:
+        _print_record(file, dataset, policy, state or [])
+        return
     events = [event.to_dict() for event in _events(file, dataset, analyst)]
     if as_json:
         print_json({"events": events})
@@ -311,6 +328,21 @@ def export(
             print(json.dumps(event, ensure_ascii=False))
     else:
         _write_csv(events)
+
+
+def _print_record(file: str, dataset: str | None, policy: str | None, state: list[str]) -> None:
+    from pathlib import Path
+
+    from sordino.curator.deployment_record import make_deployment_record
+    from sordino.ledger import Ledger
+    from sordino.sql.policy import Policy
+
+    if dataset is None:
+        raise ParameterError("--registry needs --dataset: a record is about one data set")
+    stated = dict(pair.partition("=")[::2] for pair in state)
+    declared = None if policy is None else Policy.load(Path(policy))
+    with Ledger.open(file, write=False) as book:
+        print_json(make_deployment_record(book, dataset, policy=declared, stated=stated))
 
 
 def _write_csv(events: list[dict[str, Any]]) -> None:

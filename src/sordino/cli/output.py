@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from sordino.curator.description import Description, TableDescription
+
 _PIPE_WIDTH = 132
 
 
@@ -31,6 +33,15 @@ def owners_words() -> Iterator[None]:
 def print_json(content: dict[str, Any]) -> None:
     """One document on standard output (`core/json_form.py`)."""
     print(json_text(content))
+
+
+def print_description(described: Description | TableDescription, as_json: bool) -> None:
+    """What may be asked about, as text or as one JSON document."""
+    if as_json:
+        print_json(described.to_dict())
+        return
+    for line in str(described).split("\n"):
+        print(printable(line))
 
 
 def console() -> Console:

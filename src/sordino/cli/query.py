@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from sordino.cli import question_options as ask
-from sordino.cli.output import console, plain_table, print_json, printable
+from sordino.cli.output import console, plain_table, print_description, print_json, printable
 from sordino.core import ParameterError
-from sordino.mechanisms.names import GridNoiseName, list_names
+from sordino.mechanisms.names import GridNoiseName, SqlMechanismName, list_names
 
 if TYPE_CHECKING:
     from sordino.core import Release
+    from sordino.curator.preview import Preview
     from sordino.ledger import Account
 
 
@@ -24,7 +25,10 @@ Target = Annotated[
     ),
 ]
 Sql = Annotated[
-    str, typer.Argument(metavar="SQL", help="One SELECT with COUNT, SUM or AVG; '-' reads it from a pipe.")
+    str,
+    typer.Argument(
+        metavar="SQL", help="One SELECT with COUNT, SUM, AVG or MEDIAN; '-' reads it from a pipe."
+    ),
 ]
 PolicyFile = Annotated[
     str, typer.Option("--policy", "-p", metavar="FILE", help="The owner's policy: YAML or JSON.")
@@ -42,9 +46,28 @@ ErrorShare = Annotated[
 Delta = Annotated[
     float, typer.Option(help="Probability that the loss may exceed epsilon; laplace noise needs one.")
 ]
+Rho = Annotated[
+    float | None,
+    typer.Option(help="In place of --epsilon: the zCDP to spend, for accounts of rho; Gaussian noise."),
+]
+Mechanism = Annotated[
+    str | None,
+    typer.Option(
+        help=f"{list_names(SqlMechanismName)}, where rows are protected: noise for what one row may change near these "
+        "data, or what each row adds cut at a limit that is chosen privately."
+    ),
+]
 Analyses = Annotated[
     list[str] | None,
     typer.Option("--analysis", help="Which analyses bound the sensitivity; may be repeated."),
+]
+FiltersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--filters",
+        help="Where contents are protected: exact, ramp(WIDTH) or sigmoid(ALPHA).",
+        metavar="FILTERS",
+    ),
 ]
 
 
@@ -59,8 +82,12 @@ def query(
         ),
     ],
     analyst: Annotated[str, typer.Option("--analyst", "-a", help="Whose budget pays.")],
-    epsilon: ask.Epsilon,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="The privacy loss to spend; must be > 0.")
+    ] = None,
     delta: Delta = 0.0,
+    rho: Rho = None,
+    mechanism: Mechanism = None,
     noise: NoiseOption = None,
     error_share: ErrorShare = 0.0,
     reuse: Annotated[
@@ -71,12 +98,17 @@ def query(
         bool, typer.Option("--non-negative", help="Move negative counts to 0; costs nothing.")
     ] = False,
     analyses: Analyses = None,
+    filters: FiltersOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would cost, and the public part of its error.")
+    ] = False,
     as_json: ask.Json = False,
 ) -> None:
     """Answer one SELECT privately, with noise that fits this database.
 
     The budgets of the policy are kept in the ledger. A question that is
-    refused costs nothing and writes nothing.
+    refused costs nothing and writes nothing. SHOW TABLES and DESCRIBE
+    orders say what may be asked about and cost nothing either.
 
     [bold]Examples[/bold]
 
@@ -89,19 +121,29 @@ def query(
           -a ann -e 0.1 --json
     """
     from sordino.curator import connect
+    from sordino.curator.description import read_metadata
 
-    with connect(target, policy=_path(policy), ledger=ledger) as curator:
+    asked = take_sql(sql)
+    describe = read_metadata(asked)
+    if epsilon is None and rho is None and describe is None:
+        raise ParameterError("give --epsilon, the privacy loss to spend (or --rho)")
+    with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
+        if describe is not None:
+            print_description(describe(curator.data, analyst), as_json)
+            return
         session = curator.session(analyst)
-        release = session.query(
-            take_sql(sql),
-            epsilon,
-            delta,
-            noise=cast(GridNoiseName | None, noise),
-            error_share=error_share,
-            reuse=reuse,
-            non_negative=non_negative,
-            analyses=analyses or None,
-        )
+        options: dict[str, Any] = {
+            "rho": rho,
+            "mechanism": mechanism,
+            "noise": cast(GridNoiseName | None, noise),
+            "error_share": error_share,
+            "analyses": analyses or None,
+        }
+        if dry_run:
+            _print_preview(session.preview(asked, epsilon, delta, **options), as_json)
+            return
+        options["filters"] = filters
+        release = session.query(asked, epsilon, delta, reuse=reuse, non_negative=non_negative, **options)
         account = session.budget()
     if as_json:
         print_json(release.to_dict() | {"budget": account.to_dict()})
@@ -123,11 +165,19 @@ def take_sql(text: str) -> str:
         ) from None
 
 
-def _path(policy: str) -> Any:
+def policy_path(policy: str) -> Any:
     """A path, even where it looks like YAML text."""
     from pathlib import Path
 
     return Path(policy)
+
+
+def _print_preview(preview: Preview, as_json: bool) -> None:
+    if as_json:
+        print_json(preview.to_dict())
+        return
+    for line in str(preview).split("\n"):
+        print(printable(line))
 
 
 def _print(release: Release, account: Account) -> None:
@@ -138,6 +188,12 @@ def _print(release: Release, account: Account) -> None:
     if release.error is not None:
         whose = "each number is" if isinstance(release.value, list) else ""
         print(f"{whose} within {release.error:g} of the exact answer with 95 %".strip())
+    if release.errors is not None and len(release.errors) > 1:
+        for column, radius in release.errors.items():
+            told = "no radius is known" if radius is None else f"within {radius:g}"
+            print(f"  {printable(column)}: {told}")
+    for note in release.notes:
+        print(printable(note))
     print(f"{release.mechanism}: {release.guarantee}")
     if not release.private:
         print("NOT PRIVATE: drawn from a seeded source")

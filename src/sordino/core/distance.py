@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 from sordino.core.errors import ParameterError
 
-Change = Literal["add_remove", "replace", "flip"]
+Change = Literal["add_remove", "replace", "flip", "move"]
 
+WITH_ALL_ROWS = " with all their rows"
 _VERBS: dict[str, str] = {
     "add_remove": "one {unit} added or removed",
     "replace": "one {unit} replaced by another",
     "flip": "one {unit} added or removed between existing nodes",
+    "move": "cells moved by one unit of {unit}",
 }
 
 
@@ -22,7 +24,7 @@ class Distance:
 
     ``unit`` is what changes (row, record, edge, user, cell), ``change`` how it changes, and ``weights`` how many
     units of distance one change costs in a named part of the data (1 where nothing is said). A change of weight
-    G costs G times the loss of the guarantee.
+    G costs G times the loss of the guarantee. ``among``: the databases that are considered, where these are not all.
 
     >>> import sordino as sd
     >>> print(sd.Distance("user", "add_remove"))
@@ -32,6 +34,7 @@ class Distance:
     unit: str
     change: Change
     weights: tuple[tuple[str, float], ...] = ()
+    among: str = ""
 
     def __post_init__(self) -> None:
         if self.change not in _VERBS:
@@ -44,12 +47,12 @@ class Distance:
         text = _VERBS[self.change].format(unit=self.unit)
         if self.weights:
             text += " (weights: " + ", ".join(f"{part} {weight:g}" for part, weight in self.weights) + ")"
-        return text
+        return f"{text}, between {self.among}" if self.among else text
 
     @property
     def per_person(self) -> bool:
         """Whether all that one person contributed counts as one change."""
-        return self.unit == "user"
+        return self.unit == "user" or self.unit.endswith(WITH_ALL_ROWS)
 
 
 def check_distance(value: Any) -> Distance:

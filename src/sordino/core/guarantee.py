@@ -75,7 +75,9 @@ class Guarantee:
         text = f"{self.loss} for {self.distance} [{self.theorem}]"
         if self.distance.weights:
             text += "; a change of weight G costs G times that"
-        if not self.distance.per_person:
+        if self.distance.change == "move":
+            text += "; a move of length d costs d times that, and moves of a person's cells add up"
+        elif not self.distance.per_person:
             text += f"; a person with several {self.distance.unit}s is not protected as one"
         return text
 

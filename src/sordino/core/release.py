@@ -17,9 +17,10 @@ from sordino.display.frames import FRAMES
 class Release:
     """One private answer.
 
-    ``value``, ``guarantee``, ``mechanism``, ``error`` and ``errors`` may be published. ``error`` is a radius, where one
-    is public or was paid for: 95 % of draws lie within it of the exact answer, each number of a table by itself.
-    ``errors`` is the same for every column of a table that holds noise (None where no radius is known).
+    ``value``, ``guarantee``, ``mechanism``, ``error``, ``errors`` and ``notes`` may be published. ``error`` is a
+    radius, where one is public or was paid for: 95 % of draws lie within it of the exact answer, each number of
+    a table by itself. ``errors`` is the same for every column of a table that holds noise (None where no radius is
+    known). ``notes`` are sentences that a reader of the value should know.
     ``details`` is the owner's: what depends on the data and was not paid for. ``private`` is False only for values
     drawn inside ``sordino.testing.seeded``, and then the guarantee says so too.
 
@@ -36,6 +37,7 @@ class Release:
     mechanism: str
     error: float | None = None
     errors: Mapping[str, float | None] | None = None
+    notes: tuple[str, ...] = ()
     private: bool = True
     details: Secret[dict[str, Any]] = field(default_factory=lambda: Secret({}), compare=False, repr=False)
 
@@ -51,7 +53,7 @@ class Release:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
             lines.append(say_error(self.error))
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:
         """What notebooks show: the publishable part only."""
@@ -93,4 +95,19 @@ class Release:
         }
         if self.error is not None:
             content["error"] = self.error
-        return content if self.errors is None else content | {"errors": dict(self.errors)}
+        if self.errors is not None:
+            content["errors"] = dict(self.errors)
+        return content | {"notes": list(self.notes)} if self.notes else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], guarantee: Guarantee) -> Release:
+        """What `to_dict` wrote, with its guarantee."""
+        return cls(
+            content["value"],
+            guarantee,
+            content["mechanism"],
+            error=content.get("error"),
+            errors=content.get("errors"),
+            notes=tuple(content.get("notes", ())),
+            private=content["private"],
+        )

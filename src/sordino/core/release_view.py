@@ -37,7 +37,7 @@ def render_release(release: Release) -> str:
             parts.append(render_table(["", "value"], list(enumerate(value))))
     else:
         parts.append(render_heading(value))
-    parts += [render_note(line) for line in list_meanings(release)]
+    parts += [render_note(line) for line in (*list_meanings(release), *release.notes)]
     parts.append(render_facts([("mechanism", release.mechanism), ("guarantee", release.guarantee)]))
     return join_html(*parts)
 

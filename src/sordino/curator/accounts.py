@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sordino.core import Distance, Guarantee, LedgerError, ParameterError
 from sordino.ledger import Account, Ledger, Limit, Reservation, StoredRelease
-from sordino.sql.policy import DeclaredBudget, Policy
+from sordino.risk import limit_belief
+from sordino.sql.policy import DeclaredBudget, Policy, describe_moves, describe_promises, name_unit
+
+_MILLION = 10**6  # budgets that follow from a risk are shown, and held, to six digits
 
 
 class Accounts:
@@ -24,6 +29,7 @@ class Accounts:
     def __init__(self, source: Ledger | str | os.PathLike[str] | None, policy: Policy) -> None:
         self._policy = policy
         self._distance = distance_of(policy)
+        check_risks(policy)
         self._owned = not isinstance(source, Ledger)
         self._path: Path | None = None
         self._declared = False
@@ -100,6 +106,15 @@ class Accounts:
             parameters=parameters,
         )
 
+    def prepare(self, analyst: str, guarantee: Guarantee | None, question: str) -> Ledger:
+        """The ledger itself, with the budgets declared; made now unless it would refuse ``guarantee``."""
+        if self._ledger is None:
+            if guarantee is not None:
+                self._rehearse(analyst, guarantee, question)
+            self._ledger = Ledger.open(self._path or "")
+        self._declare_once(self._ledger)
+        return self._ledger
+
     def close(self) -> None:
         """Close what was opened here."""
         if self._owned and self._ledger is not None:
@@ -134,13 +149,40 @@ def tables_of(policy: Policy) -> dict[str, str]:
     }
 
 
+def check_risks(policy: Policy) -> None:
+    """Refuse budgets that are a risk where two databases with another unit are not two units of distance apart."""
+    budgets = [*policy.budgets.values(), *([policy.cap] if policy.cap is not None else [])]
+    heavy = [table.name for table in policy.tables.values() if table.private and table.weight != 1]
+    if any(budget.advantage is not None for budget in budgets) and (policy.protects == "values" or heavy):
+        raise ParameterError(
+            "a budget is an advantage where rows of weight 1 or users are protected; give an epsilon here "
+            "(sordino risk epsilon finds one for a norm)"
+        )
+
+
 def limit_of(budget: DeclaredBudget) -> Limit:
-    """A budget of the policy as a limit of the ledger."""
+    """A budget of the policy as a limit of the ledger; a risk becomes the ε that keeps beliefs about a unit within it.
+
+    What a unit's rows hold lies two changes apart, and whether it is there one: two are reckoned with.
+    """
+    if budget.advantage is not None:
+        prior = None if budget.prior is None else float(budget.prior)
+        epsilon = limit_belief(float(budget.advantage), prior=prior, units=2)
+        if math.isinf(epsilon):
+            raise ParameterError(
+                f"a belief of {float(budget.prior or 0):g} cannot rise by {float(budget.advantage):g}: every epsilon "
+                "keeps to that; give a smaller advantage"
+            )
+        return Limit.of(epsilon=Fraction(math.floor(epsilon * _MILLION), _MILLION))
     return Limit.of(epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho, at_delta=budget.at_delta)
 
 
 def distance_of(policy: Policy) -> Distance:
-    """One row added to or removed from one private table, counted by the table's weight."""
+    """One user with all their rows, moves of cells, or one row of one private table, counted by the table's weight."""
+    if policy.users:
+        return Distance(name_unit(policy.users), "add_remove", among=describe_promises(policy.tables))
+    if policy.protects == "values":
+        return describe_moves(policy.tables)
     weights = {table.name: table.weight for table in policy.tables.values() if table.private}
     told = tuple((name, float(weight)) for name, weight in sorted(weights.items()) if weight != 1)
-    return Distance("row", "add_remove", told)
+    return Distance("row", "add_remove", told, describe_promises(policy.tables))

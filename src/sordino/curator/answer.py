@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from sordino.core import EngineError, Guarantee, Release
+from sordino.core import EngineError, Release
 from sordino.core.parameters import as_written, flag
 from sordino.curator.dataset import DataSet
 from sordino.curator.quote import Question, Quote
@@ -12,7 +12,7 @@ from sordino.engines import Engine
 from sordino.ledger import write_question_key
 
 AnyQuote = TypeVar("AnyQuote", bound=Quote)
-_FAILED = (
+FAILED = (
     "the database could not answer this question; what it cost stays spent and the account is suspended until the "
     "owner resumes it, because whether a database fails may depend on its rows. The owner finds its own words in "
     ".details"
@@ -33,15 +33,14 @@ def answer_question(
     quote = quote_question(data, question)
     key = write_question_key(quote.identity, policy=data.digest, **quote.parameters)
     if reuse and (known := data.accounts.stored(analyst, key)) is not None:
-        return _handed_out(known.content, quote.guarantee)
+        return quote.present(known.content)
     data.check_reachable()
     asked = {"question": quote.text, **quote.parameters}
     with data.accounts.reserve(
         analyst, quote.guarantee, key, mechanism=quote.mechanism, parameters=asked
     ) as reservation:
-        release = _measure_and_draw(data.engine, quote)
-        stored = reservation.commit(release.to_dict())
-    return _handed_out(stored.content, quote.guarantee)
+        stored = reservation.commit(_measure_and_draw(data.engine, quote))
+    return quote.present(stored.content)  # nothing but what is stored leaves
 
 
 def quote_question(data: DataSet, question: Question[AnyQuote]) -> AnyQuote:
@@ -58,7 +57,7 @@ def words_of(error: Exception) -> str:
     return f"{type(error).__name__}: {error} {own}".strip()
 
 
-def _measure_and_draw(engine: Engine, quote: Quote) -> Release:
+def _measure_and_draw(engine: Engine, quote: Quote) -> dict[str, Any]:
     """All that is read of private rows, in one snapshot, and all randomness."""
     try:
         with engine.snapshot() as snapshot:
@@ -66,16 +65,4 @@ def _measure_and_draw(engine: Engine, quote: Quote) -> Release:
     # Whatever went wrong may have rows in its text, and so may what it was raised from: neither leaves here.
     except Exception as error:
         failure = words_of(error)
-    raise EngineError(_FAILED, failure)
-
-
-def _handed_out(content: dict[str, Any], guarantee: Guarantee) -> Release:
-    """What the ledger has stored: nothing else leaves."""
-    return Release(
-        content["value"],
-        guarantee,
-        content["mechanism"],
-        error=content.get("error"),
-        errors=content.get("errors"),
-        private=content["private"],
-    )
+    raise EngineError(FAILED, failure)

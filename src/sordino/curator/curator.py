@@ -12,13 +12,19 @@ from sordino.core.closing import Closing
 from sordino.curator.accounts import Accounts
 from sordino.curator.dataset import DataSet
 from sordino.curator.questions.sql import plan_sql
+from sordino.curator.risk_words import say_risk
+from sordino.curator.row_check import RowCheck, check_rows
 from sordino.curator.session import Session
 from sordino.engines import Engine
 from sordino.ledger import Account, Ledger
-from sordino.mechanisms.names import GridNoiseName
+from sordino.mechanisms.names import GridNoiseName, SqlMechanismName
 from sordino.sql.answering.explain import explain_plan
 from sordino.sql.answering.plan import AnswerOptions, AnswerPlan
 from sordino.sql.policy import Policy
+from sordino.sql.units.explain import explain_units
+from sordino.sql.units.plan import UnitPlan
+from sordino.sql.values.explain import explain_values
+from sordino.sql.values.plan import ValuePlan
 
 OWNER = "owner"
 
@@ -60,7 +66,7 @@ class Curator(Closing):
         """Questions of one analyst; the budget is the policy's or the ledger's for that name."""
         return Session(self.data, analyst)
 
-    def query(self, sql: str, epsilon: Any, delta: Any = 0.0, **options: Any) -> Release:
+    def query(self, sql: str, epsilon: Any = None, delta: Any = 0.0, **options: Any) -> Release:
         """The owner's own session: a release like any analyst's, paid by the account named ``owner``.
 
         What the owner publishes is seen by all, so it needs a budget too: ``budgets: {owner: {epsilon: …}}``.
@@ -76,25 +82,50 @@ class Curator(Closing):
     def explain(
         self,
         sql: str,
-        epsilon: Any,
+        epsilon: Any = None,
         delta: Any = 0.0,
         *,
+        rho: Any = None,
+        mechanism: SqlMechanismName | None = None,
         noise: GridNoiseName | None = None,
         error_share: Any = 0.0,
         analyses: Sequence[str] | str | None = None,
+        filters: str | None = None,
     ) -> Secret[dict[str, Any]]:
         """Exact answer, bounds, noise and error of a question, as a Secret of plain data; spends nothing.
 
         NOT PRIVATE: all of it follows the rows. It is for the owner, who chooses ε by it.
         """
         options = AnswerOptions.checked(
-            epsilon, delta, noise=noise, error_share=error_share, analyses=analyses
+            epsilon,
+            delta,
+            rho=rho,
+            mechanism=mechanism,
+            noise=noise,
+            error_share=error_share,
+            analyses=analyses,
         )
-        return Secret(explain_plan(self.data.engine, self.plan(sql, options)))
+        plan = self.plan(sql, options, filters)
+        if isinstance(plan, ValuePlan):
+            return Secret(explain_values(self.data.engine, plan, self.data.policy, self.data.catalogue))
+        if isinstance(plan, UnitPlan):
+            facts = explain_units(self.data.engine, plan)
+        else:
+            facts = explain_plan(self.data.engine, plan)
+        return Secret(facts | {"risk": say_risk(plan.guarantee)})
 
-    def plan(self, sql: str, options: AnswerOptions) -> AnswerPlan:
+    def check_rows(self) -> Secret[RowCheck]:
+        """Whether the rows keep to the policy: its keys, foreign keys, conditions, bounds and domains.
+
+        NOT PRIVATE: counts of rows. It is for the owner, who finds out what the policy takes for granted.
+        """
+        return Secret(check_rows(self.data))
+
+    def plan(
+        self, sql: str, options: AnswerOptions, filters: str | None = None
+    ) -> AnswerPlan | UnitPlan | ValuePlan:
         """Read, check and plan a question: no private row is touched, nothing is spent."""
-        return plan_sql(self.data, sql, options)
+        return plan_sql(self.data, sql, options, filters)
 
     def close(self) -> None:
         """Close what was opened here: the engine unless it was given, the ledger unless it was given."""

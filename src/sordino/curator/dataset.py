@@ -36,9 +36,10 @@ class DataSet:
 
     @property
     def digest(self) -> str:
-        """A short name of the policy's tables: another policy makes another question."""
-        tables = asdict(self.policy)["tables"]
-        content = json.dumps({"dataset": self.policy.dataset, "tables": tables}, sort_keys=True, default=str)
+        """A short name of all but the policy's budgets: another policy makes another question."""
+        told = asdict(self.policy)
+        told = {name: told[name] for name in told if name not in ("budgets", "cap", "least_epsilon")}
+        content = json.dumps(told, sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def check_reachable(self) -> None:
@@ -53,6 +54,15 @@ class DataSet:
             raise ParameterError(
                 f"epsilon must be at least {write_rounded_up(least)}, which is least_epsilon in the policy of data set "
                 f"{self.policy.dataset!r}, got {write_rounded_up(epsilon)}"
+            )
+
+    def check_rho(self, rho: Fraction) -> None:
+        """The same for zCDP: an ε costs ε²/2 there, so that is the least ρ."""
+        least = self.policy.least_epsilon**2 / 2
+        if rho < least:
+            raise ParameterError(
+                f"rho must be at least {write_rounded_up(least)}, half of the square of least_epsilon in the policy of "
+                f"data set {self.policy.dataset!r}, got {write_rounded_up(rho)}"
             )
 
     def __reduce__(self) -> NoReturn:

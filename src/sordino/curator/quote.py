@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from sordino.core import Guarantee, Release
 from sordino.engines import Snapshot
 
 if TYPE_CHECKING:
     from sordino.curator.dataset import DataSet
+    from sordino.sql.answering.forecast import Forecast
 
 
 class Quote(Protocol):
@@ -24,7 +25,7 @@ class Quote(Protocol):
 
     @property
     def identity(self) -> str:
-        """The question without spaces and brackets that do not matter."""
+        """The question without what does not change the numbers that are released."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -44,8 +45,22 @@ class Quote(Protocol):
         A tree asks for more as it grows, so the snapshot stays open while it is drawn.
         """
 
-    def draw(self, measured: Any) -> Release:
-        """The release, with the guarantee of the quote."""
+    def draw(self, measured: Any) -> dict[str, Any]:
+        """All that is released, as the plain data that the ledger stores."""
+
+    def present(self, stored: Mapping[str, Any]) -> Release:
+        """What is handed out of stored data, with the guarantee of the quote: post-processing that cannot fail.
+
+        The data may be those of an equal question that was asked before.
+        """
+
+
+@runtime_checkable
+class Foreseen(Protocol):
+    """A quote that can tell more than its price: what is public about the numbers before they are drawn."""
+
+    def forecast(self) -> Forecast:
+        """By public parameters alone."""
 
 
 Quoted = TypeVar("Quoted", bound=Quote, covariant=True)

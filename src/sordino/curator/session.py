@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from sordino.core import ParameterError, Release
 from sordino.curator.answer import answer_question
 from sordino.curator.dataset import DataSet
+from sordino.curator.description import Description, TableDescription, describe_data, describe_table
+from sordino.curator.preview import Preview, preview_question
 from sordino.curator.questions.sql import SqlQuestion
 from sordino.curator.quote import Question, Quote
 from sordino.ledger import Account
@@ -19,11 +21,13 @@ from sordino.mechanisms.names import (
     LeafName,
     MechanismName,
     MetricName,
+    SqlMechanismName,
     TopKMechanismName,
     VotingName,
 )
 
 if TYPE_CHECKING:
+    from sordino.curator.series import Series
     from sordino.learn import DecisionTreeClassifier, RandomForestClassifier
 
 
@@ -74,29 +78,51 @@ class Session:
         """This analyst's account: its limit, what was spent and what is left, and whether it is suspended."""
         return self._data.accounts.account(self.analyst)
 
+    def tables(self) -> Description:
+        """What may be asked about: tables, columns, types, bounds, domains, keys, and the budget that is left.
+
+        It costs nothing and reads no rows: all of it is in the policy and the catalogue. Hidden columns are not in it.
+        """
+        return describe_data(self._data, self.analyst)
+
+    def describe(self, table: str) -> TableDescription:
+        """The same of one table."""
+        return describe_table(self._data, table)
+
     def query(
         self,
         sql: str,
-        epsilon: Any,
+        epsilon: Any = None,
         delta: Any = 0.0,
         *,
+        rho: Any = None,
+        mechanism: SqlMechanismName | None = None,
         noise: GridNoiseName | None = None,
         error_share: Any = 0.0,
         reuse: bool = False,
         non_negative: bool = False,
         analyses: Sequence[str] | str | None = None,
+        filters: str | None = None,
     ) -> Release:
-        """A private answer to one SELECT with COUNT, SUM or AVG over inner joins.
+        """A private answer to one SELECT with COUNT, SUM, AVG or MEDIAN over inner joins, and what is made of them.
+
+        Either ``epsilon`` is given, or ``rho`` for accounts of zCDP, which buys discrete Gaussian noise: for one table,
+        where users are protected, and with ``mechanism="truncation"``.
 
         The value is a number (an int where the measure's step is whole, else a float), or with GROUP BY or
-        several aggregates a list with one dict per group, empty groups included. ``noise`` for joins:
+        several aggregates a list with one dict per group, empty groups included. MIN, MAX, MEDIAN and quantiles are
+        values of the column's public lattice near a rank, drawn by permute-and-flip. ``noise`` for joins:
         "flared_laplace", "student_t" or "cauchy" (pure ε), or "laplace" (needs δ); None takes the best pure noise
         by public parameters, whether there is a δ or not. A question about one table gets discrete Laplace noise
         of its global sensitivity either way, and its error is public.
         ``error_share=0.1`` spends a tenth of ε on a 95 % error radius (`Release.error`, and ``…_error``
-        columns). ``reuse`` answers a question that this analyst has paid for before from the ledger, as it
-        was then, at no cost. ``non_negative`` moves negative counts to 0. ``analyses`` names the analyses
-        that bound the sensitivity; None takes the default of the question's shape.
+        columns). ``reuse`` answers a question whose numbers this analyst has paid for before from the ledger, at no
+        cost, whatever names, HAVING, ORDER BY, LIMIT and arithmetic show them. ``non_negative`` moves negative
+        counts to 0. ``analyses`` names the analyses that bound the sensitivity ("patterns", "residual", "elastic",
+        and "solver" where keys are enforced); None takes the default of the question's shape. ``filters``, where what
+        cells contain is protected: "exact", "ramp(WIDTH)" or "sigmoid(ALPHA)". ``mechanism`` where rows are protected:
+        "smooth_bound", noise for what one row may change near these data, or "truncation", which cuts what a row adds
+        at a limit that a part of the budget chooses and adds noise of that width; None takes smooth bounds.
 
         Several aggregates share ε and δ evenly (AVG is two); groups share them only where they do not
         partition the rows.
@@ -104,12 +130,43 @@ class Session:
         options = {
             "epsilon": epsilon,
             "delta": delta,
+            "rho": rho,
+            "mechanism": mechanism,
             "noise": noise,
             "error_share": error_share,
             "non_negative": non_negative,
             "analyses": analyses,
+            "filters": filters,
         }
         return self._answer(SqlQuestion(sql, options), reuse)
+
+    def preview(
+        self,
+        sql: str,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        *,
+        rho: Any = None,
+        mechanism: SqlMechanismName | None = None,
+        noise: GridNoiseName | None = None,
+        error_share: Any = 0.0,
+        analyses: Sequence[str] | str | None = None,
+    ) -> Preview:
+        """What `query` would cost with these arguments, and the public part of its error; nothing is spent.
+
+        It reads no private rows. The error of a question about one table is public; that of a join follows the rows,
+        and is not known before.
+        """
+        options = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "rho": rho,
+            "mechanism": mechanism,
+            "noise": noise,
+            "error_share": error_share,
+            "analyses": analyses,
+        }
+        return preview_question(self._data, self.analyst, SqlQuestion(sql, options))
 
     def quantile(
         self,
@@ -263,6 +320,39 @@ class Session:
             table, target, epsilon, features, n_estimators, max_depth, leaves, voting, max_rows, where
         )
         return question.fitted(self._answer(question, reuse))
+
+    def series(
+        self,
+        sql: str,
+        *,
+        time: str,
+        every: str,
+        start: Any,
+        horizon: int,
+        epsilon: Any,
+        base: int | Literal["auto"] = "auto",
+        name: str | None = None,
+    ) -> Series:
+        """A COUNT or SUM of one private table for every interval of time: paid once, answered as they close.
+
+        ``time``: the column that says when a row happened. Intervals are ``every`` long, such as "1 day", the first
+        one begins at ``start``, and there are ``horizon`` of them; all of it is public. `Series.next` gives the total
+        of all intervals so far. Opening the same series again, in any process, finds it and costs nothing; ``name``
+        tells series apart (the SQL unless given).
+        """
+        from sordino.curator.series import start_series
+        from sordino.curator.series_definition import SeriesDefinition
+
+        definition = SeriesDefinition.checked(
+            sql, time=time, every=every, start=start, horizon=horizon, epsilon=epsilon, base=base
+        )
+        return start_series(self._data, self.analyst, name, definition)
+
+    def find_series(self, name: str) -> Series:
+        """A series of this analyst that was opened before, by its name."""
+        from sordino.curator.series import find_series
+
+        return find_series(self._data, self.analyst, name)
 
     def _answer(self, question: Question[Quote], reuse: bool) -> Release:
         return answer_question(self._data, self.analyst, question, reuse=reuse)

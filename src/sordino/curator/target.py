@@ -17,12 +17,12 @@ def open_target(
     """The engine, and whether it is ours to close."""
     if isinstance(target, Engine):
         return target, False
-    engine = connect(target, types=csv_types(target, policy), memory_limit=memory_limit, threads=threads)
+    engine = connect(target, types=declare_types(target, policy), memory_limit=memory_limit, threads=threads)
     return engine, True
 
 
-def csv_types(target: Any, policy: Policy) -> dict[str, dict[str, str]] | None:
-    """The declared types of the tables that are CSV files; None where the target has types of its own."""
+def declare_types(target: Any, policy: Policy) -> dict[str, dict[str, str]] | None:
+    """The policy's types of what has none of its own: CSV files, and names of folders; None where all has."""
     if not isinstance(target, str | os.PathLike) or "://" in str(target):
         return None
     path = Path(target)
@@ -32,6 +32,11 @@ def csv_types(target: Any, policy: Policy) -> dict[str, dict[str, str]] | None:
     types = {}
     for file in list_table_files(path):
         name = match_name(file.name, declared)
-        if name is not None and not file.is_parquet:
-            types[file.name] = declared[name]
+        if name is None or file.untyped == ():
+            continue
+        columns = declared[name]
+        if file.untyped is not None:
+            found = {key: match_name(key, columns) for key in file.untyped}
+            columns = {key: columns[written] for key, written in found.items() if written is not None}
+        types[file.name] = columns
     return types or None

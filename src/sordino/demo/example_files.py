@@ -11,13 +11,15 @@ from sordino.demo.data import CITIES, VOTES, salaries
 SHOP_POLICY_TEXT = """\
 version: 1
 dataset: shop
-protects: row        # each row of each private table by itself
+protects: user       # each customer with all their rows, in every table
+users: customers.id
 tables:
   customers:
     columns:
       id: {type: integer}
       city: {type: text, domain: [Rome, Oslo, Lima]}    # the groups that may be asked for
   orders:
+    foreign_keys: {customer: customers.id}              # who owns an order
     columns:
       customer: {type: integer}
       amount: {type: integer, bounds: [0, 100]}         # what a sum may count on
@@ -26,6 +28,14 @@ budgets:
   bob: {epsilon: 1}
 cap: {epsilon: 8}    # for all analysts together
 """
+_USERS = """\
+protects: user       # each customer with all their rows, in every table
+users: customers.id
+"""
+_OWNED = "    foreign_keys: {customer: customers.id}              # who owns an order\n"
+SHOP_ROWS_POLICY_TEXT = SHOP_POLICY_TEXT.replace(
+    _USERS, "protects: row        # each row of each private table by itself\n"
+).replace(_OWNED, "")
 PEOPLE_SCHEMA = {"age": {"bounds": [18, 90], "bins": 6}, "smoker": ["never", "former", "current"]}
 _SMOKING = ("never", "never", "former", "current")
 
@@ -36,6 +46,7 @@ def write_example_files(folder: Path) -> list[Path]:
         "shop/customers.csv": _csv("id,city", ((i, CITIES[i % len(CITIES)]) for i in range(300))),
         "shop/orders.csv": _csv("customer,amount", _orders(2000)),
         "shop.yaml": SHOP_POLICY_TEXT,
+        "shop-rows.yaml": SHOP_ROWS_POLICY_TEXT,
         "pay.csv": _csv("pay", ((f"{pay:.0f}",) for pay in salaries())),
         "votes.csv": _csv("name,votes", VOTES.items()),
         "friends.txt": "".join(f"{one} {two}\n" for one, two in _friends()),

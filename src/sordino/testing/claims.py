@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
@@ -15,7 +16,11 @@ from sordino.audit.zoo.universes import Counts, add_or_remove, list_counts_of, l
 from sordino.graphs import Graph, local_sensitivity_profile, triangles_per_node
 from sordino.graphs.metrics import EgoBetweenness
 from sordino.mechanisms.selection import stated_law
+from sordino.mechanisms.selection.rank_choice import RankChoice
 from sordino.stats import order_statistic_bound
+from sordino.units.key_release import KeyRelease
+from sordino.units.sparse_vector import SparseVector
+from sordino.units.truncation import Truncation
 
 _EPSILON = 1.0
 _DELTA = 0.01
@@ -89,6 +94,7 @@ def checks(*, quick: bool) -> Iterator[Check | ProfileClaim]:
     yield from _records(3 if quick else 4)
     yield from _quantiles(4 if quick else 6)
     yield from _numbers(3 if quick else 5)
+    yield from _units(2 if quick else 4)
 
 
 def _selection_law(scores: Any, **options: Any) -> LogLaw:
@@ -307,3 +313,53 @@ def _numbers(records: int) -> Iterator[Check]:
     yield Check("Student-t noise, smooth bound", universe, smooth(noise="student_t"))
     yield Check("Cauchy noise, smooth bound", universe, smooth(noise="cauchy"))
     yield Check("Laplace noise, smooth bound", universe, smooth(noise="laplace", delta=_DELTA), delta=_DELTA)
+
+
+def _units(users: int) -> Iterator[Check]:
+    """Users with up to four results each, one of them added or removed with all their results."""
+    most = 4
+    sums = Truncation.of(epsilon=Fraction(_EPSILON), most=most)
+    half = Fraction(_EPSILON) / 2
+    sparse = SparseVector.of(threshold=1, threshold_epsilon=half, query_epsilon=half)
+    median = RankChoice.quantile(0.5, epsilon=_EPSILON)
+    keys = KeyRelease.of(epsilon=_EPSILON, delta=_DELTA)
+
+    def changed(held: Record) -> Iterator[Record]:
+        for i in range(len(held)):
+            yield (*held[:i], *held[i + 1 :])
+        for more in range(1, most + 1) if len(held) < users else ():
+            yield tuple(sorted((*held, more)))
+
+    def above(held: Record) -> list[int]:
+        return [sum(c > limit for c in held) for limit in sums.grid]
+
+    def truncated(held: Record) -> LogLaw:
+        totals = [sum(min(c, limit) for c in held) for limit in sums.grid]
+        outcomes, stated = sums.law(above(held), totals, (0, most * users))
+        return LogLaw(stated.log_probabilities, error=stated.error, outcomes=outcomes)
+
+    def stopped(held: Record) -> LogLaw:
+        stated = sparse.law(above(held))
+        return LogLaw(stated.log_probabilities, error=stated.error)
+
+    def ranked(held: Record) -> LogLaw:
+        stated = median.law(np.bincount(np.array(held, dtype=np.int64), minlength=most + 1))
+        return LogLaw(stated.log_probabilities, error=stated.error)
+
+    def shown(held: Record) -> dict[bool, float]:
+        chance = keys.probability(len(held))
+        return {True: float(chance), False: float(1 - chance)}
+
+    sets = Universe(
+        f"up to {users} users with 1 to {most} results, one added or removed",
+        lambda: [
+            held
+            for size in range(users + 1)
+            for held in combinations_with_replacement(range(1, most + 1), size)
+        ],
+        changed,
+    )
+    yield Check("truncated sum, limit and number", sets, truncated)
+    yield Check("sparse vector, units above limits", sets, stopped)
+    yield Check("quantile of one value per user", sets, ranked)
+    yield Check("key of a group, shown or not", sets, shown, delta=_DELTA)

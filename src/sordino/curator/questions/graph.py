@@ -29,9 +29,9 @@ from sordino.engines import Table
 from sordino.graphs import Graph, count, top_k
 from sordino.graphs.metrics import METRICS
 from sordino.mechanisms.names import CountName
+from sordino.sql.lookups import make_table
 from sordino.sql.policy import TablePolicy
 from sordino.sql.question import write_literal
-from sordino.sql.reading.groups import make_table
 
 _ONE_EDGE = "a row holds one edge, so it adds or removes at most that"
 _ID_KINDS = ("integer", "text")

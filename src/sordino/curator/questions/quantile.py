@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,14 +21,12 @@ from sordino.curator.questions.workload import (
     quote_workload,
     split_name,
 )
-from sordino.engines import Snapshot
-from sordino.sql.aggregates import BoundedSum
-from sordino.sql.answering.exact import write_join
-from sordino.sql.question import Statement
+from sordino.sql.aggregates import BoundedSum, Lattice
+from sordino.sql.aggregates.quantile import MOST_POINTS
+from sordino.sql.answering.rank_counts import count_places
 from sordino.stats.quantile import quantile_of_counts
 
 Counts = NDArray[np.int64]
-_MOST_POINTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,7 @@ class QuantileQuestion:
         (measure,) = statement.measures
         if not isinstance(measure, BoundedSum):
             raise TypeError("a sum is measured as a sum")
-        lattice = _lattice(measure, self.step)
-        points = int((lattice.high - lattice.low) / lattice.step) + 1
+        lattice = _coarsen(measure.lattice, self.step)
 
         def ask(counts: Counts, epsilon: Fraction) -> Release:
             return quantile_of_counts(
@@ -66,44 +63,26 @@ class QuantileQuestion:
             text=f"QUANTILE {q} OF {statement.canonical}",
             parameters={"q": q, "step": str(lattice.step)},
             epsilon=self.epsilon,
-            nothing=np.zeros(points, dtype=np.int64),
-            read=lambda snapshot: _count(snapshot, statement, lattice, points),
+            nothing=np.zeros(lattice.points, dtype=np.int64),
+            read=lambda snapshot: count_places(snapshot, statement, lattice)[()].spread(lattice.points),
             ask=ask,
         )
 
 
-def _lattice(measure: BoundedSum, step: Any) -> BoundedSum:
-    """The same column on the lattice that was asked for: every so many steps of its own."""
-    own = measure.step
+def _coarsen(lattice: Lattice, step: Any) -> Lattice:
+    """The lattice that was asked for: every so many steps of the column's own."""
     if step is not None:
         positive("step", step)
         wanted = as_written("step", step)
-        if wanted % own:
+        if wanted % lattice.step:
             raise ParameterError(
-                f"step must be a whole multiple of the column's granularity {own}, got {step!r}"
+                f"step must be a whole multiple of the column's granularity {lattice.step}, got {step!r}"
             )
-        low, high = (measure.low // wanted) * wanted, -((-measure.high) // wanted) * wanted
-        measure = BoundedSum(measure.value, low, high, wanted, measure.whole, measure.text)
-    points = (measure.high - measure.low) / measure.step + 1
-    if points > _MOST_POINTS:
+        low, high = (lattice.low // wanted) * wanted, -((-lattice.high) // wanted) * wanted
+        lattice = replace(lattice, low=low, high=high, step=wanted)
+    if lattice.points > MOST_POINTS:
         raise ParameterError(
-            f"the bounds of the column hold {points} points of step {measure.step}, at most {_MOST_POINTS} are "
-            f"answered: give a larger step, such as {(measure.high - measure.low) / 10_000}"
+            f"the bounds of the column hold {lattice.points} points of step {lattice.step}, at most {MOST_POINTS} are "
+            f"answered: give a larger step, such as {(lattice.high - lattice.low) / 10_000}"
         )
-    return measure
-
-
-def _count(snapshot: Snapshot, statement: Statement, lattice: BoundedSum, points: int) -> Counts:
-    """How many rows lie at every point: one GROUP BY in the engine."""
-    steps = lattice.steps()
-    columns = [
-        exp.alias_(steps, "place", quoted=True),
-        exp.alias_(exp.Count(this=exp.Star()), "rows_", quoted=True),
-    ]
-    conditions = (*statement.join.conditions, *lattice.conditions())
-    query = write_join(columns, statement.join.occurrences, conditions).group_by(steps.copy(), copy=False)
-    found = snapshot.aggregate(query)
-    counts = np.zeros(points, dtype=np.int64)
-    places = found.column(0).to_numpy() - int(lattice.low / lattice.step)
-    counts[places] = found.column(1).to_numpy()
-    return counts
+    return lattice

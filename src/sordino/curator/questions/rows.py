@@ -28,6 +28,6 @@ def read_rows(
             raise ParameterError(f"where must be a condition in SQL, got {type(where).__name__}")
         text = f"{text} WHERE {where}"
     statement = read_statement(text, policy=data.policy, catalogue=data.catalogue, dialect=dialect)
-    if not table.private or len(statement.join.occurrences) != 1 or statement.keys:
+    if not table.private or not statement.join.is_one_table or statement.keys:
         raise UnsupportedError(f"{what} is asked of one private table")
     return statement

@@ -15,9 +15,11 @@ from sordino.curator.questions.sql import read_sql
 from sordino.curator.questions.workload import WorkloadQuote, find_table, quote_workload
 from sordino.engines import Snapshot
 from sordino.mechanisms.selection import select
+from sordino.sql.aggregates import RankedValue
 from sordino.sql.answering.answer_table import make_plain
 from sordino.sql.answering.exact import compute_answers
 from sordino.sql.question import Statement
+from sordino.sql.released import Aggregated
 
 Scores = NDArray[np.float64]
 # A grid of scores holds 2^60 of its steps, and no fewer than 2^30 of them are the bound unless a step is given.
@@ -35,13 +37,22 @@ class LargestGroupQuestion:
     def quote(self, data: DataSet) -> WorkloadQuote[Scores]:
         """One table: a row moves every score by at most its reach, and a count only upwards when it is added."""
         statement = read_sql(data, self.sql)
-        if not statement.keys or len(statement.measures) != 1:
+        shown = [output.expression for output in statement.outputs if output.measures]
+        cut = statement.having is not None or statement.limit is not None or statement.offset
+        if (
+            not statement.keys
+            or len(statement.measures) != 1
+            or not all(isinstance(expression, Aggregated) for expression in shown)
+            or cut
+        ):
             raise UnsupportedError(
                 "a group is chosen by one COUNT or SUM: SELECT key, COUNT(*) FROM t GROUP BY key"
             )
-        if len(statement.join.occurrences) != 1 or not statement.join.occurrences[0].private:
+        if not statement.join.is_one_table or not statement.join.occurrences[0].private:
             raise UnsupportedError("a group is chosen among the rows of one private table, without joins")
         (measure,) = statement.measures
+        if isinstance(measure, RankedValue):
+            raise UnsupportedError(f"a group is chosen by one COUNT or SUM, not by {measure.text}")
         groups = statement.groups()
 
         def ask(scores: Scores, epsilon: Fraction) -> Release:

@@ -38,12 +38,16 @@ class WorkloadQuote(Generic[Read]):
         """The data, as the workload takes them."""
         return self.read(snapshot)
 
-    def draw(self, measured: Read) -> Release:
+    def draw(self, measured: Read) -> dict[str, Any]:
         """The answer; refused if it cost other than what was paid."""
         release = self.ask(measured)
         if release.guarantee.theorem not in self.guarantee.theorem:
             raise LedgerError("an answer states another guarantee than was paid for")
-        return replace(release, guarantee=self.guarantee, details=Secret({}))
+        return replace(release, guarantee=self.guarantee, details=Secret({})).to_dict()
+
+    def present(self, stored: Mapping[str, Any]) -> Release:
+        """As it was drawn."""
+        return Release.from_dict(stored, self.guarantee)
 
 
 def quote_workload(
@@ -64,6 +68,16 @@ def quote_workload(
     row; ``nothing`` are the data of an empty table, which tell the price.
     ``because``: why what ``ask`` calls a change is what one row does, if that is not the same.
     """
+    if data.policy.users:
+        raise UnsupportedError(
+            f"this is counted per row, and data set {data.policy.dataset!r} protects a {data.distance.unit}: ask "
+            "session.query, which counts per user"
+        )
+    if data.policy.protects != "row":
+        raise UnsupportedError(
+            f"this is counted per row, and data set {data.policy.dataset!r} protects what cells contain: ask "
+            "session.query"
+        )
     positive("epsilon", epsilon)
     asked = as_written("epsilon", epsilon)
     data.check_epsilon(asked)

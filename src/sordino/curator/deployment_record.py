@@ -1,0 +1,149 @@
+"""The record of a deployment for the public Deployments Registry, from a ledger and, where it is given, a policy.
+
+Everything in it is public: limits, losses, distances, mechanisms, and what the policy declares. No released value and
+no text of a question is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sordino.core import ParameterError
+from sordino.curator.accounts import distance_of
+from sordino.ledger import Account, Event, Ledger
+from sordino.sql.policy import Policy
+
+NOT_STATED = "Not stated."
+
+
+def make_deployment_record(
+    ledger: Ledger, dataset: str, *, policy: Policy | None = None, stated: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Plain data in the form of the registry. ``stated``: what only people know (`STATED`), else "Not stated."."""
+    events = list(ledger.history(dataset))
+    if not events:
+        raise ParameterError(f"the ledger holds nothing about {dataset!r}")
+    words = dict.fromkeys(STATED, NOT_STATED) | dict(stated or {})
+    unknown = sorted(set(words) - set(STATED))
+    if unknown:
+        raise ParameterError(f"unknown field {unknown[0]!r}: {', '.join(STATED)} are accepted")
+    committed = [event for event in events if event.kind == "commit"]
+    paid = {event.number: event for event in events if event.kind == "reserve"}
+    releases = [paid[event.reservation] for event in committed if event.reservation in paid]
+    accounts = [account for account in ledger.accounts() if account.dataset == dataset]
+    told = ledger.distance(dataset) or NOT_STATED
+    unit = told if policy is None else distance_of(policy).unit
+    return {
+        "url_slug": _slug(words["name"] if words["name"] != NOT_STATED else dataset),
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": {
+                "name": words["name"] if words["name"] != NOT_STATED else dataset,
+                "data_curators": [words["curator"]],
+                "description": words["description"],
+                "intended_use": words["intended_use"],
+                "data_product_type": "SQL queries",
+                "data_product_region": words["region"],
+                "publication_date": (releases or events)[0].time[:10],
+            },
+            "dp_variant": {
+                "variant_name": _name_variant(accounts),
+                "data_domain": _describe_domain(policy),
+                "unprotected_quantities": _describe_unprotected(policy),
+            },
+            "privacy_loss": {
+                "privacy_unit": unit,
+                "privacy_unit_details": f"Neighbours differ by {told}." if told != NOT_STATED else told,
+                "privacy_parameters": _find_parameters(accounts),
+                "privacy_parameters_details": "; ".join(_describe_account(account) for account in accounts),
+            },
+            "deployment_model": {
+                "model_name": "Central",
+                "actors": "The owner holds data, policy and ledger. Analysts see what they paid for.",
+                "release_type": "One release" if len(releases) == 1 else "Many releases",
+                "release_type_details": f"{len(releases)} releases so far. A budget that is spent does not come back.",
+                "access_type": "Interactive",
+                "access_type_details": _describe_access(accounts),
+            },
+            "accounting": {
+                "post_processing": "Released numbers are calculated with, sorted, cut and rounded; nothing else.",
+                "composition": "A privacy filter adds up the losses of all questions of an account, however they were "
+                "chosen; a cap, where there is one, adds up all accounts.",
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": "Bounds, domains, grids and noise are chosen by public "
+                "parameters; limits on what one unit contributes are chosen privately and paid for.",
+                "mechanisms": _describe_mechanisms(releases),
+                "justification": words["justification"],
+            },
+            "administrative": {"registry_authors": [words["author"]], "notes": words["notes"]},
+        },
+    }
+
+
+STATED = (
+    "name", "curator", "description", "intended_use", "region", "author", "notes", "justification",
+)  # fmt: skip
+
+
+def _slug(name: str) -> str:
+    kept = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
+    return "-".join(part for part in kept.split("-") if part) or "deployment"
+
+
+def _name_variant(accounts: Sequence[Account]) -> str:
+    if any(account.limit.measure == "rho" for account in accounts):
+        return "Zero-concentrated DP"
+    return "Approximate DP" if any(account.limit.amount.delta for account in accounts) else "Pure DP"
+
+
+def _find_parameters(accounts: Sequence[Account]) -> dict[str, float]:
+    """Of the cap, or of all accounts together, which may collude; of accounts of two measures none is stated."""
+    caps = [account for account in accounts if account.analyst is None] or list(accounts)
+    measures = {account.limit.measure for account in caps}
+    if len(measures) != 1:
+        return {}
+    (measure,) = measures
+    loss = sum((account.limit.amount.loss for account in caps), Fraction(0))
+    delta = sum((account.limit.amount.delta for account in caps), Fraction(0))
+    return {measure: float(loss)} | ({"delta": float(delta)} if delta else {})
+
+
+def _describe_account(account: Account) -> str:
+    who = "all analysts together" if account.analyst is None else "one analyst"
+    return f"{who}: {account.limit}"
+
+
+def _describe_access(accounts: Sequence[Account]) -> str:
+    analysts = sum(account.analyst is not None for account in accounts)
+    capped = any(account.analyst is None for account in accounts)
+    rule = "a cap holds for all of them together" if capped else "they are assumed not to share answers"
+    return f"{analysts} analysts with budgets of their own; {rule}."
+
+
+def _describe_domain(policy: Policy | None) -> str:
+    if policy is None:
+        return "All databases."
+    among = distance_of(policy).among
+    said = "All databases with the tables of the policy."
+    return f"{said} The guarantee is between {among}." if among else said
+
+
+def _describe_unprotected(policy: Policy | None) -> str:
+    public = (
+        [] if policy is None else sorted(table.name for table in policy.tables.values() if not table.private)
+    )
+    tables = f"the tables {', '.join(public)}; " if public else ""
+    return f"{tables}names, types, bounds and domains of columns; how long an answer takes."
+
+
+def _describe_mechanisms(releases: Sequence[Event]) -> str:
+    used = sorted({event.mechanism for event in releases if event.mechanism})
+    named = "; ".join(used) if used else "none so far"
+    return (
+        f"{named}. Sordino draws exactly, on public lattices, so that no floating-point number carries the guarantee; "
+        "how long an answer takes is not hidden."
+    )
