@@ -27,8 +27,8 @@ from sordino.sql.analysis import ANALYSES, Reader, plan_analyses
 from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.answering.measured import measure_all
 from sordino.sql.answering.plan import AnswerOptions
+from sordino.sql.lookups import make_source, make_table
 from sordino.sql.policy import Policy
-from sordino.sql.reading.groups import make_table
 from sordino.sql.reading.read import read_statement
 
 from ..unit.sql.writer import hostile, join
@@ -92,15 +92,22 @@ class AnalysisFuzz:
                 continue
             with told(text), self.engine.snapshot() as snapshot:
                 cells = measure_all(snapshot, plan)
-                for cell, reading in zip(cells[:2] if removals else (), plan.readings, strict=False):
-                    self._check_removals(snapshot, reading.question, cell.analysis)
+                for cell in cells[:2] if removals else ():
+                    question = plan.statement.question(cell.group, cell.measure)
+                    self._check_removals(snapshot, question, cell.analysis)
             for cell in cells[:1]:
-                plan.noises[cell.measure].draw(cell.exact, cell.bound)
+                plan.noises[cell.measure].draw(cell.exact, cell.follows)
             seen[size] += 1
         return seen
 
     def _check_removals(self, snapshot, question, analysis):
         """No row, when it is taken away, changes the answer by more than any analysis says."""
+        if (
+            analysis is None
+        ):  # one table, with what its rows look up: the noise is made for the largest contribution
+            (table,) = {o.table for o in question.occurrences}
+            assert max(map(abs, removals(snapshot, question, table)), default=0) <= question.measure.reach
+            return
         for table, by_name in analysis.per_table.items():
             weight = next(o.weight for o in question.occurrences if o.table == table)
             most = max(map(abs, removals(snapshot, question, table)), default=0)
@@ -142,7 +149,7 @@ class AnalysisFuzz:
         found = []
         for name, plan in zip(asked, plan_analyses(list(asked.values()), analyses=EVERY), strict=True):
             with told(f"the analysis of {name}"):
-                reader = readers.setdefault(id(plan.statement), None) or Reader(snapshot, plan.statement)
+                reader = readers.setdefault(id(plan.numbers), None) or Reader(snapshot, plan.numbers)
             readers[id(plan.statement)] = reader
             found.append(plan.bound(reader, beta=0.5))
         return found
@@ -297,7 +304,7 @@ def removals(snapshot, question, table):
     """What each row of a table adds to the answer, wherever it takes part, by the question's own conditions."""
     aliases = [o.alias for o in question.occurrences if o.table == table]
     numbers = [exp.column("id", table=alias, quoted=True) for alias in aliases]
-    sources = [make_table(o.table, o.alias) for o in question.occurrences]
+    sources = [make_source(o.table, o.alias, o.lookups) for o in question.occurrences]
     conditions = [*question.conditions, *question.measure.conditions()]
     row = numbers[0]
     if len(aliases) > 1:

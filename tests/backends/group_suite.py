@@ -374,7 +374,7 @@ class Cells:
 
     def laws(self, group: Group) -> list[Any]:
         """The exact laws of what is released of a group."""
-        return [self.plan.noises[cell.measure].law(cell.exact, cell.bound) for cell in self.measured[group]]
+        return [self.plan.noises[cell.measure].law(cell.exact, cell.follows) for cell in self.measured[group]]
 
     def changed(self, other: Cells) -> list[Group]:
         """The groups of which a number or a bound differs."""
@@ -393,7 +393,7 @@ def cells_of(snapshot: Any, plan: AnswerPlan) -> Cells:
     """By the code that answers questions, but for the draw."""
     found = Cells(plan, {}, {})
     for cell in measure_all(snapshot, plan):
-        bound = cell.bound
+        bound = cell.follows
         bounds = () if bound is None else tuple(bound.at(beta) for beta in plan.noises[cell.measure].betas)
         found.measured.setdefault(cell.group, []).append(cell)
         found.numbers.setdefault(cell.group, []).append((cell.exact, bounds))

@@ -122,7 +122,7 @@ def drawn(data, question):
     """What is drawn from one seed: equal laws of equal data draw alike."""
     quote = question.quote(data)
     with data.engine.snapshot() as snapshot, seeded(7):
-        return quote.draw(quote.measure(snapshot)).value
+        return quote.present(quote.draw(quote.measure(snapshot))).value
 
 
 def library_tree(kept, asked):

@@ -156,8 +156,8 @@ class Fuzz:
                 prepared = plan_analyses(list(questions.values()), analyses=analyses)
                 for text, planned in zip(questions, prepared, strict=True):
                     # Several questions share a statement.
-                    key = id(planned.statement)
-                    readers[key] = readers.get(key) or Reader(snapshot, planned.statement)
+                    key = id(planned.numbers)
+                    readers[key] = readers.get(key) or Reader(snapshot, planned.numbers)
                     assert planned.bound(readers[key], beta=0.5).at(0.5) >= 0, text
         except EngineError:
             ask = partial(_analyse, analyses=analyses)

@@ -17,11 +17,16 @@ from sordino.engines.duckdb import DuckDBEngine
 from sordino.testing import check_backend
 
 from .nan_suite import FILES, check_nan_is_found, write_files
+from .series_suite import TABLES, check_series
 from .text_suite import VALUES, check_texts
 
 
 def test_the_engine_passes_the_shipped_suite(duckdb_backend):
     check_backend(duckdb_backend.load, write=duckdb_backend.write)
+
+
+def test_a_series_counts_every_interval_once(duckdb_backend):
+    check_series(duckdb_backend.load(TABLES))
 
 
 def test_frames_pass_the_shipped_suite():

@@ -13,10 +13,10 @@ from sqlglot import exp, parse_one
 
 import sordino
 from sordino.core import EngineError, ParameterError, UnsupportedError
-from sordino.engines import Column, connect
+from sordino.engines import Column, Reference, connect
 from sordino.testing import check_backend
 
-from .conftest import ENCODED, PASSWORD
+from .postgresql_server import ENCODED, PASSWORD
 from .text_suite import VALUES, check_texts
 
 
@@ -49,8 +49,8 @@ def test_the_catalogue_knows_schemas_domains_and_views(shop):
     assert tables["t"].columns == (
         Column("a", "integer"),  # a domain's NOT NULL is checked when a value is cast, not when it is stored
         Column("b", "text", False),
-        Column("c", "text"),
-        Column("d", "other"),
+        Column("c", "text", labels=("red",)),
+        Column("d", "text"),
         Column("e", "timestamp"),
         Column("f", "float"),
     )
@@ -63,6 +63,68 @@ def test_the_catalogue_knows_schemas_domains_and_views(shop):
     ]
     owner.execute("INSERT INTO other.u VALUES (1), (2)")
     assert ask(engine, "SELECT sum(n) AS s FROM other.u").to_pydict() == {"s": [3]}
+
+
+def test_the_catalogue_knows_enforced_keys_and_labels(shop):
+    owner, engine = shop
+    owner.execute("CREATE SCHEMA other")
+    owner.execute("CREATE TYPE colour AS ENUM ('red', 'it''s', 'blue')")
+    owner.execute("ALTER TYPE colour ADD VALUE 'green' BEFORE 'blue'")
+    owner.execute("CREATE DOMAIN shade AS colour")
+    owner.execute(
+        "CREATE TABLE customers (id integer PRIMARY KEY, mail varchar UNIQUE, code char(4) UNIQUE, s shade, "
+        "size float8 UNIQUE, x integer, y bigint DEFAULT 0, UNIQUE (y, x))"
+    )
+    owner.execute(
+        "CREATE TABLE other.orders (n integer, customer bigint REFERENCES customers, mail varchar, x integer, "
+        "code char(4) REFERENCES customers (code), y bigint, FOREIGN KEY (x, y) REFERENCES customers (x, y), "
+        "letter text REFERENCES customers (mail) DEFERRABLE INITIALLY DEFERRED)"
+    )
+    owner.execute("CREATE UNIQUE INDEX ON other.orders (n) INCLUDE (x)")
+    customers, orders = engine.catalogue()["customers"], engine.catalogue()["other.orders"]
+    # a float has two forms of zero
+    assert customers.keys == (("id",), ("code",), ("mail",), ("y", "x"))
+    assert {column.name: column.labels for column in customers.columns if column.labels} == {
+        "s": ("red", "it's", "green", "blue")
+    }
+    assert orders.keys == (("n",),)
+    assert orders.references == (
+        Reference(("code",), "customers", ("code",)),
+        Reference(("customer",), "customers", ("id",)),
+        Reference(("x", "y"), "customers", ("x", "y")),
+    )  # letter is a text, mail a varchar
+    owner.execute("ALTER TABLE customers DROP CONSTRAINT customers_mail_key CASCADE")
+    assert engine.catalogue()["customers"] != customers
+
+
+def test_keys_that_hold_for_some_rows_only_are_left_out(shop):
+    owner, engine = shop
+    owner.execute("CREATE TABLE t (a integer, b integer, c text, d integer, e integer, f integer, g integer)")
+    owner.execute("CREATE TABLE u (a integer PRIMARY KEY)")
+    owner.execute("CREATE UNIQUE INDEX ON t (a) WHERE a > 0")
+    owner.execute("CREATE UNIQUE INDEX ON t (lower(c))")
+    owner.execute("CREATE INDEX ON t (d)")
+    owner.execute("ALTER TABLE t ADD FOREIGN KEY (e) REFERENCES u NOT VALID")
+    owner.execute("ALTER TABLE t ADD FOREIGN KEY (f) REFERENCES u")
+    assert engine.catalogue()["t"].references == (Reference(("f",), "u", ("a",)),)
+    owner.execute("ALTER TABLE t DISABLE TRIGGER ALL")
+    assert (engine.catalogue()["t"].keys, engine.catalogue()["t"].references) == ((), ())
+
+
+def test_keys_of_partitioned_tables_and_of_their_parts(shop):
+    owner, engine = shop
+    owner.execute("CREATE TABLE p (a integer PRIMARY KEY) PARTITION BY HASH (a)")
+    owner.execute("CREATE TABLE p0 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 0)")
+    owner.execute("CREATE TABLE p1 PARTITION OF p FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
+    owner.execute("CREATE TABLE q (a integer REFERENCES p)")
+    owner.execute("CREATE TABLE parent (a integer PRIMARY KEY)")
+    owner.execute("CREATE TABLE child () INHERITS (parent)")
+    tables = engine.catalogue()
+    assert tables["p"].keys == (("a",),)
+    # PostgreSQL keeps a constraint per part too, and no row refers to both
+    assert tables["q"].references == (Reference(("a",), "p", ("a",)),)
+    # the child may repeat what the parent has
+    assert [tables[name].keys for name in ("p0", "parent", "child")] == [(), (), ()]
 
 
 def test_a_user_sees_what_it_may_read(server, shop):
@@ -247,6 +309,17 @@ def test_collations_of_human_languages_do_not_show(icu_shop):
     }
     fill(owner, kinds)
     check_texts(engine, {name: values for name, (_, values) in kinds.items()})
+
+
+def test_a_collation_without_case_makes_keys_but_no_foreign_keys(icu_shop):
+    owner, engine = icu_shop
+    owner.execute("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+    owner.execute("CREATE TABLE c (name text COLLATE ci PRIMARY KEY)")
+    owner.execute("CREATE TABLE o (name text COLLATE ci REFERENCES c)")
+    owner.execute("INSERT INTO c VALUES ('a')")
+    owner.execute("INSERT INTO o VALUES ('A')")  # no row of c is 'A'
+    tables = engine.catalogue()
+    assert (tables["c"].keys, tables["o"].references) == ((("name",),), ())
 
 
 HOSTILE_SETTINGS = {

@@ -45,6 +45,38 @@ def test_the_list_of_files_is_pinned_and_a_change_is_noticed(spark, folder):
     assert [table.name for table in spark.catalog.listTables()] == ["t"]
 
 
+def test_types_that_spark_guesses_from_the_names_of_folders_are_left_out(spark, tmp_path):
+    inference = "spark.sql.sources.partitionColumnTypeInference.enabled"
+    for year in ("01", "2024"):
+        (tmp_path / "t" / f"year={year}").mkdir(parents=True)
+        pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "t" / f"year={year}" / "0.parquet")
+    path = str(tmp_path / "t")
+    spark.read.parquet(path).createOrReplaceTempView("guessed")
+    spark.read.parquet(path).withColumnRenamed("year", "y").createOrReplaceTempView("renamed")
+    spark.read.schema("a bigint, year string").parquet(path).createOrReplaceTempView("declared")
+    spark.conf.set(inference, "false")
+    spark.read.parquet(path).createOrReplaceTempView("texts")
+    try:
+        engine = connect(spark)
+        tables = engine.catalogue()
+        columns = {name: [(c.name, c.type) for c in table.columns] for name, table in tables.items()}
+        assert columns == {
+            "guessed": [("a", "integer")],
+            "renamed": [("a", "integer")],
+            "declared": [("a", "integer"), ("year", "text")],
+            "texts": [("a", "integer"), ("year", "text")],
+        }
+        assert "names of folders" in dict(tables["renamed"].left_out)["y"]
+        with engine.snapshot() as snapshot:
+            assert ask(snapshot, "SELECT SUM(a) AS s FROM guessed") == {"s": [6]}
+            for name in ("declared", "texts"):
+                assert ask(snapshot, f"SELECT SUM(a) AS s FROM {name} WHERE year = '01'") == {"s": [3]}
+    finally:
+        spark.conf.unset(inference)
+        for name in ("guessed", "renamed", "declared", "texts"):
+            spark.catalog.dropTempView(name)
+
+
 def test_a_local_frame_is_a_table_and_overflow_is_refused(spark):
     frame = spark.createDataFrame([(2**62,), (2**62,)], "a bigint")
     frame.createOrReplaceTempView("big")

@@ -12,12 +12,30 @@ import pyarrow as pa
 import pytest
 
 from sordino.sql.answering.exact import compute_answer, compute_answers
+from sordino.sql.answering.rank_counts import compute_cells
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_public_keys, read_statement
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table, typed_table
 
 POLICY_ = Policy.load(POLICY)
+# Values by their rank: what comes back are counts of rows at the points of a lattice.
+RANKED = [
+    "SELECT MEDIAN(i), MIN(f), MAX(n), QUANTILE(n, 0.9) FROM r",
+    "SELECT MEDIAN(i * 2 - f), MAX(CASE WHEN b THEN i ELSE -10 END), MIN(FLOOR(n / 7) * 7) FROM r WHERE i IS NOT NULL",
+    "SELECT s, PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY f DESC), MAX(i), COUNT(*) FROM r GROUP BY s",
+    "SELECT b, i, MEDIAN(n) FROM r GROUP BY b, i",
+    "SELECT f > 1 AS g, QUANTILE(i, 0.5), SUM(i) FROM r GROUP BY f > 1",
+]
+# Rows without repeats, by one rule of what equals what.
+COUNTED = [
+    "SELECT COUNT(*) FROM (SELECT DISTINCT s, b FROM r)",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT n, i FROM r) AS x",
+    "SELECT COUNT(*) FROM (SELECT i FROM r EXCEPT SELECT i FROM p)",
+    "SELECT COUNT(*) FROM ((SELECT s FROM r UNION SELECT s FROM p) INTERSECT SELECT LOWER(s) AS s FROM r)",
+    "SELECT COUNT(*) FROM (SELECT s, i, COUNT(*) FROM r GROUP BY s, i)",
+    "SELECT COUNT(*) FROM (SELECT n FROM r INTERSECT (SELECT n FROM p EXCEPT SELECT n FROM r WHERE b))",
+]
 
 
 def random_table(seed, rows):
@@ -56,7 +74,18 @@ def answers(engine):
             statement = read_statement(text, policy=POLICY_, catalogue=catalogue, dialect=engine.dialect)
             statement = read_public_keys(statement, snapshot)
             result[text] = compute_answers(snapshot, statement)
+        for text in (*RANKED, *COUNTED):
+            statement = read_statement(text, policy=POLICY_, catalogue=catalogue, dialect=engine.dialect)
+            result[text] = {cell: tell(found) for cell, found in compute_cells(snapshot, statement).items()}
     return result
+
+
+def tell(cell):
+    """The exact value, and the number of rows at every point."""
+    if cell.counts is None:
+        return cell.steps
+    rows = sorted(zip(cell.counts.places.tolist(), cell.counts.counts.tolist(), strict=True))
+    return cell.steps, rows
 
 
 def test_answers_are_equal_on_the_three_engines(duckdb_backend, postgresql_backend, spark_backend):

@@ -174,7 +174,8 @@ def test_decimals_that_are_closed_although_they_do_not_fit_are_found(analyses, m
 
 def test_a_bound_that_is_too_small_is_found(analyses, monkeypatch):
     monkeypatch.setattr(
-        "sordino.sql.analysis.analysis._per_unit", lambda bound, weight: min(bound, 1) / weight
+        "sordino.sql.analysis.analysis._per_unit",
+        lambda bounds, weight: tuple(min(bound, 1) / weight for bound in bounds),
     )
     with pytest.raises(AssertionError):
         analyses.whole_questions(1, 40)

@@ -244,6 +244,81 @@ def test_policy_check_names_what_does_not_fit(sordino, shop):
     assert content["distance"] == "one row added or removed"
 
 
+def test_policy_check_counts_the_rows_that_break_it(sordino, shop):
+    (shop / "keys.yaml").write_text(
+        POLICY.replace("  orders:\n", "  orders:\n    key: id\n").replace(
+            "  items:\n", "  items:\n    key: order_id\n    foreign_keys: {order_id: orders.id}\n"
+        )
+    )
+    silent = sordino("policy", "check", "shop", "keys.yaml")
+    assert (silent.code, "NOT PRIVATE" in silent.out) == (0, False)
+    result = sordino("policy", "check", "shop", "keys.yaml", "--rows")
+    assert result.code == 3
+    assert "NOT PRIVATE" in result.out
+    assert "broken: 1" in result.out
+    document = json.loads(sordino("policy", "check", "shop", "keys.yaml", "--rows", "--json").out)["rows"]
+    assert not document["holds"]
+    assert {(item["table"], item["kind"]): item["rows"] for item in document["findings"]} == {
+        ("orders", "key"): 0,
+        ("orders", "domain"): 13,  # every third of 40
+        ("items", "key"): 200,
+        ("items", "foreign_key"): 0,
+        ("items", "bounds"): 0,
+    }
+    assert SENTINEL not in result.out + result.err
+
+
+def test_a_first_policy_for_users_is_written(sordino, shop):
+    with duckdb.connect("keyed.duckdb") as connection:
+        connection.execute("CREATE TABLE customers (id BIGINT PRIMARY KEY, kind ENUM('new', 'old'))")
+        connection.execute(
+            "CREATE TABLE orders (customer BIGINT REFERENCES customers (id), n BIGINT NOT NULL)"
+        )
+    assert sordino("policy", "init", "keyed.duckdb", "--users", "customers.id", "-o", "keyed.yaml").code == 0
+    loaded = Policy.load(shop / "keyed.yaml")
+    assert str(loaded.users[0]) == "customers.id"
+    assert loaded.tables["customers"].columns["kind"].domain == ("new", "old")
+    checked = sordino("policy", "check", "keyed.duckdb", "keyed.yaml", "--rows")
+    assert checked.code == 0, checked.err
+    assert "one customer with all their rows" in checked.out
+    assert sordino("policy", "init", "keyed.duckdb", "--users", "customer.id").code == 2
+
+
+def test_tables_are_listed_for_free(sordino, shop):
+    listed = sordino("tables", "shop", "--policy", "policy.yaml")
+    assert listed.code == 0, listed.err
+    assert "items (private)\n  order_id  integer\n  price     integer  0 to 20\n" in listed.out
+    assert "budget" not in listed.out
+    one = json.loads(sordino("tables", "shop", "orders", "-p", "policy.yaml", "--json").out)
+    assert [column["domain"] for column in one["columns"]] == [None, ["Rome", "Oslo", "Lima"]]
+    with_budget = sordino("tables", "shop", "-p", "policy.yaml", "-l", "shop.ledger", "-a", "ann")
+    assert "budget: epsilon 1, delta 0.000001 left" in with_budget.out
+    assert sordino("tables", "shop", "-p", "policy.yaml", "-l", "shop.ledger").code == 2
+    assert sordino("tables", "shop", "nowhere", "-p", "policy.yaml").code == 2
+    # the same in SQL, where a question would need an epsilon
+    query = ("query", "shop", "-p", "policy.yaml", "-l", "shop.ledger", "-a", "ann")
+    assert sordino(*query, "SHOW TABLES").out == with_budget.out
+    assert json.loads(sordino(*query, "DESCRIBE orders", "--json").out) == one
+    refused = sordino(*query, "SELECT COUNT(*) FROM orders")
+    assert (refused.code, refused.err) == (
+        2,
+        "sordino: give --epsilon, the privacy loss to spend (or --rho)\n",
+    )
+    assert not (shop / "shop.ledger").exists()
+
+
+def test_a_dry_run_says_the_price_and_spends_nothing(sordino, shop):
+    shown = ask(sordino, "--dry-run", sql="SELECT COUNT(*) FROM orders")
+    assert shown.code == 0, shown.err
+    for words in ("cost: ε = 0.25", "error of COUNT(*): ±12 with 95 %", "left afterwards: epsilon 0.75"):
+        assert words in shown.out
+    document = json.loads(
+        ask(sordino, "--dry-run", "--json", sql="SELECT COUNT(*) FROM orders", epsilon="2").out
+    )
+    assert not document["affordable"]
+    assert not (shop / "shop.ledger").exists()
+
+
 def test_policy_check_says_what_a_weight_means(sordino, shop):
     (shop / "heavy.yaml").write_text(
         POLICY.replace("  orders:\n", "  orders:\n    weight: 10\n").replace(
@@ -297,3 +372,27 @@ def test_rows_come_in_the_order_that_was_asked(shop, sordino):
     assert [row["n"] for row in rows] == sorted((row["n"] for row in rows), reverse=True)
     rows = json.loads(ask(sordino, "--json", sql=f"{grouped} city").out)["value"]
     assert [row["place"] for row in rows] == ["Lima", "Oslo", "Rome"]
+
+
+def test_an_account_of_rho_is_asked_with_rho(sordino, shop):
+    (shop / "policy.yaml").write_text(f"{POLICY}  zoe: {{rho: 0.5, at_delta: 1e-6}}\n")
+    common = ("--policy", "policy.yaml", "--ledger", "shop.ledger", "--analyst", "zoe", "--json")
+    one = sordino("query", "shop", "SELECT COUNT(*) FROM items", *common, "--rho", "0.125")
+    assert one.code == 0, one.err
+    told = json.loads(one.out)
+    assert told["guarantee"]["rho"] == 0.125
+    assert told["mechanism"] == "discrete_gaussian noise"
+    join = sordino("query", "shop", JOIN, *common, "--rho", "0.125", "--mechanism", "truncation")
+    assert join.code == 0, join.err
+    assert json.loads(join.out)["budget"]["left"]["rho"] == 0.25
+    both = sordino("query", "shop", JOIN, *common, "--rho", "0.125", "--epsilon", "1")
+    assert both.code == 2
+    assert "exactly one" in both.err
+
+
+@pytest.mark.parametrize("budget", [("--rho", "0.5"), ("--epsilon", "1")])
+def test_explain_shows_truncation_and_rho(sordino, shop, budget):
+    result = sordino("explain", "shop", JOIN, "--policy", "policy.yaml", "--mechanism", "truncation", *budget)
+    assert result.code == 0, result.err
+    assert f"for {budget[0][2:]} {budget[1]}" in result.out
+    assert "truncation" in result.out

@@ -310,6 +310,54 @@ def test_columns_of_an_answer_come_in_the_order_of_select(curator):
     assert list(rows.value[0])[:3] == ["z", "city", "a"]
 
 
+GROUPED = "SELECT city, COUNT(*) AS n, SUM(amount) AS total FROM orders GROUP BY city"
+# The same numbers, named, ordered, kept, cut and calculated with otherwise.
+SHOWN_OTHERWISE = (
+    "SELECT SUM(o.amount) AS x, COUNT(*) AS y, o.city AS place FROM orders AS o GROUP BY o.city ORDER BY y DESC",
+    "SELECT city, ROUND(SUM(amount) / COUNT(*), 1) AS mean FROM orders GROUP BY city HAVING COUNT(*) > 0 LIMIT 2",
+)
+
+
+def test_the_same_numbers_are_paid_for_once_however_they_are_shown(curator):
+    session = curator.session("ann")
+    first = {row["city"]: row for row in session.query(GROUPED, 1.0).value}
+    renamed, means = (session.query(sql, 1.0, reuse=True) for sql in SHOWN_OTHERWISE)
+    assert session.budget().spent.loss == 1
+    assert {row["place"]: (row["y"], row["x"]) for row in renamed.value} == {
+        city: (row["n"], row["total"]) for city, row in first.items()
+    }
+    assert [row["y"] for row in renamed.value] == sorted((row["n"] for row in first.values()), reverse=True)
+    kept = [row for row in first.values() if row["n"] > 0][:2]
+    assert [row["city"] for row in means.value] == [row["city"] for row in kept]
+    for row, released in zip(means.value, kept, strict=True):
+        assert abs(row["mean"] - released["total"] / released["n"]) <= 0.05 + 1e-9
+    assert means.notes == ("LIMIT without ORDER BY cuts released rows in the policy's order of groups",)
+    assert means.notes[0] in str(means)
+    session.query(GROUPED.replace("SUM(amount)", "COUNT(amount)"), 0.5, reuse=True)
+    assert session.budget().spent.loss == 1.5  # other numbers
+
+
+def test_a_bought_error_bar_serves_other_columns_too(curator):
+    session = curator.session("ann")
+    plain = session.query(
+        f"{JOIN.replace('COUNT(*)', 'SUM(price) AS s, COUNT(price) AS n')}", 1.0, error_share=0.2
+    )
+    mean = session.query(JOIN.replace("COUNT(*)", "AVG(price)"), 1.0, error_share=0.2, reuse=True)
+    assert session.budget().spent.loss == 1
+    assert plain.value[0]["s_error"] > 0
+    assert mean.error is not None
+
+
+def test_rows_of_one_number_with_having_are_a_table(curator):
+    kept = curator.session("ann").query("SELECT COUNT(*) AS n FROM orders HAVING COUNT(*) > -1000000", 1.0)
+    assert [list(row) for row in kept.value] == [["n"]]
+    dropped = curator.session("ann").query(
+        "SELECT COUNT(*) AS n FROM orders HAVING n > 1000000", 1.0, reuse=True
+    )
+    assert dropped.value == []
+    assert curator.session("ann").budget().spent.loss == 1
+
+
 def test_spaces_inside_a_literal_make_another_question(curator):
     session = curator.session("ann")
     session.query("SELECT COUNT(*) FROM orders WHERE city = 'New  York'", 0.5)
@@ -330,7 +378,7 @@ REFUSED = {
     "unknown table": ("SELECT COUNT(*) FROM order", {}),
     "unknown column": ("SELECT COUNT(*) FROM orders WHERE town = 'Rome'", {}),
     "no bounds": ("SELECT SUM(id) FROM orders", {}),
-    "outer join": ("SELECT COUNT(*) FROM orders LEFT JOIN items ON id = order_id", {}),
+    "outer join": ("SELECT COUNT(*) FROM orders FULL JOIN items ON id = order_id", {}),
     "rows": ("SELECT id FROM orders", {}),
     "public only": ("SELECT COUNT(*) FROM places", {}),
     "epsilon 0": (JOIN, {"epsilon": 0}),

@@ -70,3 +70,24 @@ def test_a_session_answers_alike_on_every_engine(request, backend):
         with pytest.raises(sd.ParameterError, match="never closed"):
             curator.session("ann").query("SELECT COUNT(* FROM orders", 0.5)
         assert curator.session("ann").budget().spent.loss == 2.5
+
+
+@pytest.mark.parametrize("backend", ["duckdb_backend", "postgresql_backend", "spark_backend"])
+def test_rows_are_checked_alike_on_every_engine(request, backend):
+    engine = request.getfixturevalue(backend).load(TABLES)
+    policy = POLICY | {
+        "tables": {
+            "orders": POLICY["tables"]["orders"] | {"key": "id", "check": "amount >= 0"},
+            "items": POLICY["tables"]["items"] | {"foreign_keys": {"order_id": "orders.id"}},
+        }
+    }
+    with sd.connect(engine, policy=policy) as curator:
+        report = curator.check_rows().reveal()
+    assert [(finding.kind, finding.rows, finding.of) for finding in report.findings] == [
+        ("key", 2, 5),
+        ("check", 1, 5),
+        ("domain", 0, 5),
+        ("bounds", 2, 5),
+        ("foreign_key", 1, 6),
+        ("bounds", 0, 6),
+    ]

@@ -12,6 +12,20 @@ from .test_cli_query import JOIN, shop  # noqa: F401
 
 POLICY, LEDGER = ("-p", "policy.yaml"), ("-l", "shop.ledger", "-a", "ann")
 ANN = ("shop.ledger", "--dataset", "shop", "--analyst", "ann")
+SMOKER = ("--goal", "is(smoker)", "--prior", "setPrior ('yes', 0.2) ('no', 0.8)")
+CLUB = ("--policy", "club.yaml", "--ledger", "club.ledger", "--analyst", "ann")
+OPEN = ("series", "open", "club", "SELECT SUM(amount) FROM orders", "--time", "ts", "--every", "1 day", "--start",
+        "2024-01-01", "--horizon", "30", "-e", "1")  # fmt: skip
+CLUB_POLICY = """
+version: 1
+dataset: club
+protects: row
+tables:
+  orders:
+    columns: {ts: {type: timestamp}, amount: {type: integer, bounds: [0, 10], granularity: 1}}
+budgets:
+  ann: {epsilon: 100}
+"""
 CASES = {
     "demo": ("demo", "--no-report"),
     "examples": ("examples", "tried"),
@@ -40,7 +54,8 @@ CASES = {
     "compare": ("compare", "parties.csv", "--score", "n", "--sensitivity", "1", "-e", "1"),
     "audit": ("audit", "--zoo"),
     "policy init": ("policy", "init", "shop"),
-    "policy check": ("policy", "check", "shop", "policy.yaml"),
+    "policy check": ("policy", "check", "shop", "policy.yaml", "--rows"),
+    "tables": ("tables", "shop", "--policy", "policy.yaml"),
     "ledger grant": ("ledger", "grant", *ANN, "--rho", "0.1", "--delta", "1e-7", "--at-delta", "1e-6"),
     "ledger revoke": ("ledger", "revoke", *ANN),
     "ledger resume": ("ledger", "resume", *ANN),
@@ -58,6 +73,20 @@ CASES = {
     "ledger show": ("ledger", "show", "shop.ledger"),
     "ledger history": ("ledger", "history", "shop.ledger"),
     "ledger export": ("ledger", "export", "shop.ledger"),
+    "sensitivity": ("sensitivity", "question.sql", "-s", "schema.sql", "--timeout", "60"),
+    "ranges": ("ranges", "SELECT SUM(x) AS s FROM t", "-c", "t.att"),
+    "risk epsilon": ("risk", "epsilon", *SMOKER, "--advantage", "0.1"),
+    "risk advantage": ("risk", "advantage", *SMOKER, "-e", "1"),
+    "risk curve": ("risk", "curve", "-e", "1"),
+    "series open": (*OPEN, "--name", "weekly", *CLUB),
+    "series next": ("series", "next", "club", "daily", "--now", "2024-01-04", *CLUB),
+    "series show": ("series", "show", "club", "daily", *CLUB),
+    "series plot": ("series", "plot", "club", "daily", "--output", "daily.png", *CLUB),
+    "series tree": ("series", "tree", "changes.csv", "--horizon", "7", "-e", "1"),
+    "series kalman": ("series", "kalman", "changes.csv", "--step-variance", "1", "--noise-variance", "8"),
+    "series advise": ("series", "advise", "--horizon", "365", "-e", "1"),
+    "series events": ("series", "events", "events.csv", "--horizon", "4", "-e", "1"),
+    "series budget": ("series", "budget", "--limit", "1", "--correlation", "1/2", "--times", "3"),
 }
 
 
@@ -67,10 +96,24 @@ def everything(shop, sordino, monkeypatch):  # noqa: F811
     (shop / "friends.txt").write_text("ann bob\nbob cat\ncat ann\n")
     (shop / "visits.csv").write_text("colour,age,bought\n" + "red,30.5,yes\nblue,60,no\n" * 20)
     (shop / "schema.json").write_text('{"colour": ["red", "blue"], "age": {"bounds": [0, 100], "bins": 4}}')
+    (shop / "question.sql").write_text("SELECT DISTINCT x FROM t")
+    (shop / "schema.sql").write_text("CREATE TABLE t (x INTEGER, y INTEGER);")
+    (shop / "t.att").write_text("t.x range 0 5;")
+    (shop / "changes.csv").write_text("change\n" + "3\n" * 7)
+    (shop / "events.csv").write_text("provenance,added,removed,value\nann,1,3,2\nbob,2,,1\n")
+    (shop / "club").mkdir()
+    (shop / "club" / "orders.csv").write_text(
+        "ts,amount\n" + "2024-01-01 01:00:00,3\n2024-01-02 02:00:00,4\n"
+    )
+    (shop / "club.yaml").write_text(CLUB_POLICY)
     few = zoo.specimens()[:2]
     monkeypatch.setattr(zoo, "specimens", lambda: few)
     asked = sordino("query", "shop", JOIN, *POLICY, *LEDGER, "-e", "0.3")
     assert asked.code == 0, asked.err
+    opened = sordino(*OPEN, "--name", "daily", *CLUB)
+    assert opened.code == 0, opened.err
+    answered = sordino("series", "next", "club", "daily", "--now", "2024-01-02", *CLUB)
+    assert answered.code == 0, answered.err
 
 
 def commands(group, before=()):

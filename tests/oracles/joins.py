@@ -400,10 +400,13 @@ def ball(coordinates: int, radius: int) -> Ball:
 
 
 class TensorQuery:
-    """A query compiled for answering many databases that differ in private rows only."""
+    """A query compiled for answering many databases that differ in private rows only.
 
-    def __init__(self, query: JoinQuery) -> None:
-        self.query = query
+    ``obeys``: which rows of multiplicities (of all possible rows of the private tables) are databases at all.
+    """
+
+    def __init__(self, query: JoinQuery, obeys: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+        self.query, self.obeys = query, obeys
         self.tensor = contribution_tensor(query)
         starts = np.cumsum([0, *(len(rows_of(t)) for t in query.private)])
         self.slices = {t.name: slice(starts[i], starts[i + 1]) for i, t in enumerate(query.private)}
@@ -437,6 +440,8 @@ class TensorQuery:
         start = self.vector(database)
         candidates = near.vectors + start
         valid = (candidates >= 0).all(axis=1)
+        if self.obeys is not None:
+            valid &= self.obeys(candidates)
         values = np.full(len(candidates), np.nan)
         values[valid] = self.answers(database, candidates[valid])
         distance = np.abs(near.vectors) @ self.weights

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from sordino.engines import connect
-from sordino.sql.analysis import analyse, plan_analysis, residual
+from sordino.sql.analysis import analyse, plan_analysis, spending
 from sordino.sql.analysis.patterns import Met, list_subsets
 from sordino.sql.analysis.steps import Steps
 from tests.exact.sql.shapes import CUBE, NO_TRIANGLE, PATH, TRIANGLE, VALUES, E, T, equal
@@ -115,22 +115,21 @@ def test_bounds_dominate_local_sensitivity_and_are_admissible_and_smooth():
 
 @pytest.mark.parametrize("most", [1, 4, 20])
 def test_bounds_are_admissible_across_the_seam_where_ways_to_spend_run_out(monkeypatch, most):
-    monkeypatch.setattr(residual, "_MOST_ALLOCATIONS", most)
+    monkeypatch.setattr(spending, "_MOST_WAYS", most)
     assert run(seed=115, queries=20, steps=4) == 100
 
 
 def test_ways_to_spend_that_run_out_change_no_bound_before(monkeypatch):
     terms = [((0, 0, 0), 36), ((1, 0, 0), 7), ((0, 1, 1), 3), ((1, 1, 1), 1), ((0, 0, 2), 2)]
-    steps = Steps({"r": Fraction(1), "s": Fraction(1), "t": Fraction(2)}, Fraction(1), 30)
-    every = residual._largest_values(terms, [1, 1, 2], steps)
+    every = spending.find_largest_values(terms, [1, 1, 2], 30)
     spent = [(a, b, c) for a in range(31) for b in range(31) for c in range(16) if a + b + 2 * c <= 30]
     for k in (0, 1, 5, 17, 30):
         ways = (w for w in spent if w[0] + w[1] + 2 * w[2] <= k)
         assert every[k] == max(36 + 7 * a + 3 * b * c + a * b * c + 2 * c * c for a, b, c in ways)
     for most in (1, 50, 1000):
-        monkeypatch.setattr(residual, "_MOST_ALLOCATIONS", most)
-        fewer = residual._largest_values(terms, [1, 1, 2], steps)
-        seam = residual._enumerable([1, 1, 2], 30)
+        monkeypatch.setattr(spending, "_MOST_WAYS", most)
+        fewer = spending.find_largest_values(terms, [1, 1, 2], 30)
+        seam = spending.find_last_followed([2, 1], 30, most)
         assert fewer[: seam + 1] == every[: seam + 1]
         assert all(larger >= exact for larger, exact in zip(fewer, every, strict=True))
         assert fewer == sorted(fewer)

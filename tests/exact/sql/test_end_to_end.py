@@ -94,7 +94,7 @@ POLICIES = {"plain": POLICY, "weighted": with_weights("1/2", 2)}
 
 
 def law_of(plan, cell):
-    return plan.noises[cell.measure].law(cell.exact, cell.bound)
+    return plan.noises[cell.measure].law(cell.exact, cell.follows)
 
 
 def loss(left, right):
@@ -223,7 +223,7 @@ def test_a_bound_shared_by_groups_breaks_parallel_composition():
 
     def laws(database):
         cells = found[database]
-        bounds = [cell.bound for cell in cells]
+        bounds = [cell.follows for cell in cells]
         shared = sd.SmoothBound(
             lambda beta: max(bound.at(beta) for bound in bounds), beta_min=max(b.beta_min for b in bounds)
         )
@@ -249,6 +249,6 @@ def test_a_draw_has_the_law_that_was_proved():
     with seeded(7):
         by_law = [law_of(plan, cell).draw() for _ in range(20)]
     with seeded(7):
-        by_noise = [plan.noises[0].draw(cell.exact, cell.bound).steps for _ in range(20)]
+        by_noise = [plan.noises[0].draw(cell.exact, cell.follows).steps for _ in range(20)]
     assert by_law == by_noise
     assert Fraction(cell.exact).denominator == 1

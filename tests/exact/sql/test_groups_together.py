@@ -16,9 +16,9 @@ import pytest
 
 from sordino.curator import connect
 from sordino.engines import connect as open_engine
+from sordino.sql.analysis import all_groups
 from sordino.sql.analysis.closure import EqualCells, NormalForm
 from sordino.sql.analysis.formula import read_number_literal
-from sordino.sql.answering import plan as planning
 from sordino.sql.answering.plan import AnswerOptions
 from tests.backends.group_suite import (
     BEYOND,
@@ -169,7 +169,7 @@ def restrict_by_the_first_constant(patch):
 
 def trust_all_bounds(patch):
     """No look at whether a group's counts ask for the group's keys."""
-    patch.setattr(planning, "is_confined", lambda *_: True)
+    patch.setattr(all_groups, "is_confined", lambda *_: True)
 
 
 def test_random_questions_find_the_closure_that_takes_the_first_constant_alone(groups, monkeypatch):

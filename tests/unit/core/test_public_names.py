@@ -12,13 +12,13 @@ import sordino
 PUBLIC = {
     "sordino": """
         BudgetError CalibrationError Curator Distance EngineError Guarantee LedgerError Loss
-        MissingExtraError ParameterError Policy PrivateDataError Profile ProofError Release Secret
+        MissingExtraError Norm ParameterError Policy PrivateDataError Profile ProofError Release Secret
         Session SmoothBound SordinoError SuspendedError UnsupportedError __version__
         add_ladder_noise add_noise add_noise_by_levels add_remove_row advise audit compare connect
         core curator engines error_quantile expected_error flip_edge graphs ladder_law learn ledger
         mechanisms noise_law noise_radius percentile_question quantile quantile_law replace_row
-        sampling select select_record_at_percentile selection_law sensitivity sql stats testing
-        top_k
+        risk sampling select select_record_at_percentile selection_law sensitivity series sql
+        stats testing top_k
     """,
     "sordino.audit": """
         Attack BoundWitness Distinguisher LatticeLaw LogLaw ProfileCheck Proof Witness attack
@@ -28,7 +28,7 @@ PUBLIC = {
         Curator OWNER Session connect
     """,
     "sordino.engines": """
-        Column ColumnType Engine FileEngine Snapshot Table connect write_double
+        Column ColumnType Engine FileEngine KeepingSnapshot Reference Snapshot Table connect write_double
     """,
     "sordino.graphs": """
         Graph METRICS Metric count count_law ego_betweenness local_sensitivity_profile max_codegree
@@ -41,6 +41,23 @@ PUBLIC = {
     "sordino.ledger": """
         Account Amount Event GaussianPart LaplacePart Ledger Limit NothingReleased Reservation
         StoredRelease TABLE_KINDS compose_batch write_question_key
+    """,
+    "sordino.risk": """
+        CountNoise Goal GridPosterior Guess HistogramModel LaplacePosterior NormalPrior Prior
+        RangePrior RiskAdvice SetPrior TradeOff UnknownPrior advise_epsilon advise_for_rows
+        bound_belief bound_guessing cap_by_others compose_releases guessing_precision
+        limit_belief make_prior
+        posterior_expected posterior_given_count posterior_given_output
+    """,
+    "sordino.sql": """
+        Sensitivity ranges sensitivity workflow_sensitivity
+    """,
+    "sordino.series": """
+        Block BlockTree ChainRow CombinedNoise DoublingTree EventSums Exclusion Kalman
+        MoreUses RenewableBudget RevealPlan ScaleAdvice ScaledRelease SeriesAdvice SeriesRelease
+        Smoothed SquareRoot StreamBound SubtractionTree TimedRow advise advise_scale
+        count_uses join_by_user join_rows make_consistent noise_variance_of plan_reveal
+        quantile_sensitivity reveal_scale spend_renewable stream_sensitivity
     """,
     "sordino.testing": """
         check_backend check_mechanism check_noise prove_mechanism prove_noise seeded

@@ -9,13 +9,16 @@ from .arrows import read_sources
 
 # The same thing seen from two sides, so the same name: `docs/decisions/code.md` says why.
 TWINS = {
+    "advise": "by public parameters, among noises or among running totals",
     "compare": "a function of the library and its command",
     "connect": "opens an engine, or a curator over one",
     "count": "a function of the library and its command",
     "find_tables": "each database has its own",
     "open_url": "each database has its own",
     "quantile": "a function of the library and its command",
+    "ranges": "a function of the library and its command",
     "root": "each group of commands has its own",
+    "sensitivity": "a function of the library and its command",
     "select": "a function of the library and its command",
     "top_k": "of candidates, or of the nodes of a graph",
 }

@@ -118,8 +118,14 @@ def test_public_tables_alone_are_no_question(curator):
 
 
 def test_a_public_table_in_a_join_is_not_protected(curator):
-    made = plan(curator, "SELECT COUNT(*) FROM r JOIN p ON r.a = p.a")
+    made = plan(curator, "SELECT COUNT(*) FROM r JOIN p ON r.a >= p.a")
     assert made.mechanism == "flared_laplace noise"
+
+
+def test_a_public_table_that_is_joined_by_its_key_only_adds_columns(curator):
+    made = plan(curator, "SELECT COUNT(*) FROM r JOIN p ON r.a = p.a")
+    assert made.mechanism == "discrete_laplace noise"
+    assert [occurrence.table for occurrence in made.statement.join.occurrences] == ["r"]
 
 
 def test_dates_of_groups_are_texts_in_an_answer(curator):
@@ -160,7 +166,7 @@ def test_options_are_checked(wrong):
 def test_public_radius_is_the_least_that_holds(confidence, epsilon):
     noise = ConstantNoise(Fraction(3), epsilon)
     law = noise.law(0, None)
-    radius = noise.radius(confidence)
+    radius = noise.find_radius(confidence)
 
     def inside(r):
         import numpy as np

@@ -77,7 +77,7 @@ def drawn_by(curator, question):
     quote = question.quote(curator.data)
     with curator.data.engine.snapshot() as snapshot:
         measured = quote.measure(snapshot)
-    return drawn(lambda: quote.draw(measured))
+    return drawn(lambda: quote.present(quote.draw(measured)))
 
 
 # NaN and what lies above the upper bound: the rule is that of SUM, which tests/backends holds on every engine.
@@ -273,7 +273,7 @@ def connect_table(*statements, table):
 def test_more_rows_than_a_fine_grid_holds_are_compared_like_any_others(curator, rows):
     # a failure would tell that there are so many
     quote = LargestGroupQuestion("SELECT city, COUNT(*) FROM orders GROUP BY city", 1).quote(curator.data)
-    assert quote.draw(np.array([0.0, rows, 0.0])).value == "Rome"
+    assert quote.draw(np.array([0.0, rows, 0.0]))["value"] == "Rome"
 
 
 @pytest.mark.parametrize("kind", ["UBIGINT", "HUGEINT"])

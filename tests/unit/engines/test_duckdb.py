@@ -13,7 +13,7 @@ import pytest
 from sqlglot import parse_one
 
 from sordino.core import EngineError, ParameterError, UnsupportedError
-from sordino.engines import Column, connect
+from sordino.engines import Column, Reference, connect
 
 
 def ask(engine, sql):
@@ -52,6 +52,48 @@ def test_the_catalogue_says_how_many_digits_decimals_have():
         ("float", None, None),
         ("other", None, None),
     ]
+
+
+def test_the_catalogue_knows_enforced_keys_and_labels():
+    with duckdb.connect() as owner:
+        owner.execute("CREATE SCHEMA other")
+        owner.execute("CREATE TYPE mood AS ENUM ('fine', 'it''s, \"so\"', ')')")
+        owner.execute(
+            "CREATE TABLE other.Customers (Id INTEGER UNIQUE, mail VARCHAR PRIMARY KEY, m mood, size DOUBLE UNIQUE, "
+            "x INTEGER, y INTEGER, UNIQUE (y, X), l ENUM('a', 'b')[])"
+        )
+        owner.execute(
+            "CREATE TABLE other.orders (n INTEGER, customer INTEGER REFERENCES customers (ID), x INTEGER, y INTEGER, "
+            "FOREIGN KEY (y, x) REFERENCES customers (y, x))"
+        )
+        owner.execute("CREATE VIEW keyed AS SELECT id FROM other.customers")
+        owner.execute("CREATE TABLE keyless (a INTEGER, unique_key INTEGER)")
+        tables = connect(owner).catalogue()
+        assert tables["other.Customers"].keys == (("mail",), ("Id",), ("y", "x"))
+        assert {column.name: column.labels for column in tables["other.Customers"].columns} == {
+            "Id": (), "mail": (), "m": ("fine", 'it\'s, "so"', ")"), "size": (), "x": (), "y": (), "l": ()
+        }  # fmt: skip
+        assert tables["other.orders"].keys == ()
+        assert tables["other.orders"].references == (
+            Reference(("customer",), "other.Customers", ("Id",)),
+            Reference(("y", "x"), "other.Customers", ("y", "x")),
+        )
+        assert [tables[name].keys for name in ("keyed", "keyless")] == [(), ()]
+
+
+def test_a_collated_text_is_a_key_but_no_foreign_key():
+    with duckdb.connect() as owner:
+        owner.execute("CREATE TABLE c (name VARCHAR COLLATE NOCASE PRIMARY KEY)")
+        owner.execute("CREATE TABLE o (name VARCHAR COLLATE NOCASE REFERENCES c (name))")
+        tables = connect(owner).catalogue()
+    assert (tables["c"].keys, tables["o"].references) == ((("name",),), ())
+
+
+def test_frames_have_no_labels():
+    # the categories of a frame are found in its rows
+    frame = pd.DataFrame({"city": pd.Categorical(["Rome", "Oslo"])})
+    with connect({"t": frame}) as engine:
+        assert engine.catalogue()["t"].columns == (Column("city", "text"),)
 
 
 def test_an_undeclared_csv_is_text(people):
@@ -182,7 +224,10 @@ def test_a_database_file_is_read_only(tmp_path):
         writer.execute("CREATE TABLE other.u (b DECIMAL(10, 2))")
     for target in (f"duckdb://{path}", path):
         with connect(target) as engine:
-            assert engine.catalogue()["t"].columns == (Column("a", "integer", False), Column("e", "text"))
+            assert engine.catalogue()["t"].columns == (
+                Column("a", "integer", False),
+                Column("e", "text", labels=("x",)),
+            )
             assert ask(engine, "SELECT sum(b) AS s FROM other.u").to_pydict() == {"s": [None]}
             with pytest.raises(duckdb.Error, match="read-only"):
                 engine._cursor().execute("CREATE TABLE shop.v (a INTEGER)")
@@ -360,3 +405,21 @@ def test_the_owner_learns_how_many_rows_the_lines_of_a_file_make(tmp_path):
         assert engine.lines_and_rows("good") == (52, 51)
         assert engine.lines_and_rows("stray") == (101, 51)
         assert engine.lines_and_rows("other") is None
+
+
+def take_kept(engine):
+    with engine.snapshot() as snapshot:
+        return snapshot.kept
+
+
+def test_numbers_are_kept_while_nobody_can_have_written(tmp_path):
+    file = tmp_path / "r.csv"
+    file.write_text("a\n1\n")
+    with connect(tmp_path) as engine:
+        kept = take_kept(engine)
+        assert kept is not None
+        assert take_kept(engine) is kept
+        file.write_text("a\n1\n1\n")
+        assert take_kept(engine) is not kept
+    with duckdb.connect() as connection, connect(connection) as engine:
+        assert take_kept(engine) is None

@@ -49,12 +49,12 @@ def test_one_number_is_told_in_seven_lines():
 @pytest.mark.parametrize(("exact", "epsilon"), [(80_000.0, 0.1), (8_000.0, 0.1), (800.0, 1.0), (80.0, 10.0)])
 def test_the_epsilon_of_five_percent_lies_where_the_error_falls_to_it(exact, epsilon):
     """The errors above are 40/ε; one that is below 5 % at the least ε asks for no more than that."""
-    assert summarize(facts(number(exact, 40.0))).useful_epsilon == pytest.approx(epsilon)
+    assert summarize(facts(number(exact, 40.0))).useful_budget == pytest.approx(epsilon)
 
 
 def test_an_epsilon_beyond_those_that_were_tried_is_not_guessed():
     found = summarize(facts(number(8.0, 40.0)))
-    assert found.useful_epsilon is None
+    assert found.useful_budget is None
     assert "epsilon:  more than 10 would be needed for an error of 5 % of the exact number" in found.lines()
 
 
@@ -96,7 +96,7 @@ def test_an_error_as_large_as_the_answer_is_warned_about():
 
 def test_an_answer_of_nothing_has_no_relative_error():
     found = summarize(facts(number(0.0, 40.0)))
-    assert (found.relative_error, found.useful_epsilon) == (None, None)
+    assert (found.relative_error, found.useful_budget) == (None, None)
     assert "epsilon:  none makes the error small beside an exact number of 0" in found.lines()
 
 

@@ -9,6 +9,7 @@ from sordino.core import ParameterError, UnsupportedError
 from sordino.engines import connect
 from sordino.sql.aggregates import BoundedSum, RowCount
 from sordino.sql.analysis import analyse, plan_analysis
+from sordino.sql.analysis.counting import CountedRows
 from sordino.sql.question import JoinQuestion, Occurrence
 
 
@@ -137,3 +138,13 @@ def test_which_analyses_run_depends_on_the_tables_in_from_alone():
     assert choose_analyses(question("r", "s")) == ("patterns",)
     assert choose_analyses(question("r", "r")) == ("patterns", "residual", "elastic")
     assert choose_analyses(question("r", "s", "u")) == ("patterns", "residual", "elastic")
+
+
+def test_a_cycle_that_is_opened_counts_rows_under_the_conditions_of_the_whole_question():
+    ring = question(["w r", "x s", "y t", "z u"], "w.b = x.a", "x.b = y.a", "y.b = z.a", "z.b = w.a")
+    conditions: dict[str, set[tuple[str, ...]]] = {}
+    for counted in plan_analysis(ring, analyses=("patterns", "residual")).counts:
+        if isinstance(counted, CountedRows):
+            texts = tuple(part.text for part in counted.conditions)
+            conditions.setdefault(counted.table, set()).add(texts)
+    assert {table: len(found) for table, found in conditions.items()} == {"r": 1, "s": 1, "t": 1, "u": 1}

@@ -44,10 +44,9 @@ def test_counts_that_follow_from_others_are_those_by_hand(rows):
     counts = [CountedRows("r", (), tuple(keys), links, measure) for keys, links, measure in cases]
     places = [asking.largest(counted) for counted in counts]
     together = asking.together((counts[0], CountedRows("r", (), ("a",))), ((1,), (1,)))
-    statement = asking.statement()
     typed = {name: pa.array(values, pa.int64()) for name, values in rows.items()}
     with connect({"r": pa.table(typed), "s": pa.table(OTHER)}) as engine, engine.snapshot() as snapshot:
-        reader = Reader(snapshot, statement)
+        reader = Reader(snapshot, asking.numbers())
     for place, (keys, links, measure) in zip(places, cases, strict=True):
         linked = ((OTHER, "b"),) if links else ()
         assert reader.largest(place) == count_by_hand(rows, keys, linked, "v" if measure else None), (
@@ -62,13 +61,13 @@ def test_rows_counted_and_summed_are_grouped_once():
     asking = Asking(2)
     for measure in (None, VALUE):
         asking.largest(CountedRows("r", (), ("a",), (), measure))
-    assert asking.statement().sql().count("GROUP BY") == 1
+    assert asking.numbers().statement.sql().count("GROUP BY") == 1
 
 
 def test_rows_that_meet_others_by_their_keys_are_not_counted_again():
     asking = Asking(2)
     by_a, by_b = CountedRows("r", (), ("a",)), CountedRows("s", (), ("b",))
     asking.together((by_a, by_b), ((1,), (1,)))
-    before = asking.statement().sql().count("JOIN")
+    before = asking.numbers().statement.sql().count("JOIN")
     asking.largest(CountedRows("r", (), ("a",), (Link(by_b, ("a",)),)))
-    assert asking.statement().sql().count("JOIN") == before
+    assert asking.numbers().statement.sql().count("JOIN") == before

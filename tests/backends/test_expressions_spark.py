@@ -1,0 +1,12 @@
+"""Functions in expressions are those of Python, on Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from .expression_suite import CASES, check_expressions, tables
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_groups_are_those_of_python(spark_backend, name):
+    check_expressions(spark_backend.load(tables()), name)

@@ -1,0 +1,16 @@
+"""Questions about values on PostgreSQL: the same numbers and bounds as on DuckDB, on ordinary and on odd rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.backends.odd_values import check_odd_rows, check_universe
+
+
+def test_odd_rows_raise_nowhere_and_engines_agree(postgresql_backend):
+    check_odd_rows(postgresql_backend)
+
+
+@pytest.mark.parametrize("name", ["join", "distance of ships"])
+def test_all_pairs_of_databases_keep_both_inequalities(postgresql_backend, name):
+    check_universe(postgresql_backend, name)

@@ -1,0 +1,17 @@
+"""Questions about values on Spark: the same numbers and bounds as on DuckDB, on ordinary and on odd rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.backends.odd_values import QUESTIONS, check_odd_rows, check_universe
+
+
+def test_odd_rows_raise_nowhere_and_engines_agree(spark_backend):
+    # Spark plans statements of a hundred thousand characters for minutes: the shortest of them
+    check_odd_rows(spark_backend, QUESTIONS[1:2])
+
+
+@pytest.mark.parametrize("name", ["join"])
+def test_all_pairs_of_databases_keep_both_inequalities(spark_backend, name):
+    check_universe(spark_backend, name)

@@ -1,0 +1,124 @@
+"""Bounds on derivatives over all databases of small universes, on DuckDB; exact laws; and mutants that are refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sordino.audit import prove
+from sordino.sensitivity import SmoothBound
+from sordino.sql.values import bounds, measure
+from tests.backends.value_suite import CASES, ONE, SHIPS, ask, count_pairs
+
+
+def run(name, **changes):
+    universe, lengths, sql, filters = CASES[name]
+    found = ask(universe.arrow(), universe.policy(), sql, filters=filters, **changes)
+    return found, universe.distances(lengths)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_pairs_of_databases_keep_both_inequalities(name):
+    found, distance = run(name)
+    pairs, fast, far = count_pairs(found, distance)
+    assert pairs > 10_000
+    assert (fast, far) == (0, 0)
+
+
+def test_exact_filters_change_no_answer():
+    universe, _, _, _ = CASES["product"]
+    sql = "SELECT db, COUNT(*) AS n FROM t WHERE x > y OR x BETWEEN 1 AND 2 GROUP BY db"
+    found = ask(universe.arrow(), universe.policy(), sql)
+    wanted = [sum(x > y or 1 <= x <= 2 for x, y in database["t"]) for database in universe.databases()]
+    assert np.allclose(found.values, wanted, atol=1e-9)
+
+
+def refused(name, monkeypatch, owner, attribute, wrong):
+    monkeypatch.setattr(owner, attribute, wrong)
+    found, distance = run(name)
+    return sum(count_pairs(found, distance)[1:])
+
+
+def test_a_tenth_too_much_beta_is_refused(monkeypatch):
+    rates = bounds._rates
+
+    def wrong(measured, *, beta_list, copies):
+        return rates(measured, beta_list=[1.1 * beta for beta in beta_list], copies=copies)
+
+    assert refused("sum with sigmoids", monkeypatch, bounds, "_rates", wrong) > 0
+
+
+def test_the_norm_in_the_place_of_its_dual_is_refused(monkeypatch):
+    dual = bounds.dual_of_terms
+
+    def wrong(part, algebra, slopes):
+        return dual(part, algebra, slopes) * 0.7
+
+    assert refused("product", monkeypatch, bounds, "dual_of_terms", wrong) > 0
+
+
+def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
+    """A row that meets itself moves both of its parts: with whole rates for each, c moves twice as fast."""
+    rates = bounds._rates
+
+    def wrong(measured, *, beta_list, copies):
+        return rates(measured, beta_list=beta_list, copies=dict.fromkeys(copies, 1))
+
+    assert refused("self-join with itself", monkeypatch, bounds, "_rates", wrong) > 0
+
+
+def test_coarse_steps_need_the_rounding_term(monkeypatch):
+    """Steps of an eighth of the range: with the term the inequalities hold, without it they do not."""
+    monkeypatch.setattr(measure, "_PLACES", 2)
+    sql = "SELECT db, SUM(0.3*x) AS s FROM t GROUP BY db"
+    lengths = CASES["product"][1]
+    found = ask(ONE.arrow(), ONE.policy(), sql)
+    assert count_pairs(found, ONE.distances(lengths))[1:] == (0, 0)
+    monkeypatch.setattr(bounds, "find_rounding", lambda measured, table: 0.0)
+    wrong = ask(ONE.arrow(), ONE.policy(), sql)
+    assert count_pairs(wrong, ONE.distances(lengths))[2] > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_the_law_of_the_answer_loses_epsilon_per_unit(epsilon):
+    """Exact laws of the released number, on a lattice of step 1, for all pairs one granule apart."""
+    name = "product"
+    found, distance = run(name, epsilon=epsilon)
+    grid = found.plan.noises[0].grid
+
+    def law(database):
+        known = dict(zip(found.betas, found.bounds[database], strict=True))
+        bound = SmoothBound(known.__getitem__, kind="derivative")
+        return grid.law(Fraction(found.values[database]), bound, step=Fraction(1))
+
+    some = range(84, 96)  # all contents of one row, beside one of the other
+    for length in (0.5, 1.0):
+        near = {i: [j for j in some if abs(distance[i, j] - length) < 1e-9] for i in some}
+        proof = prove(law, some, near.__getitem__, epsilon * length)
+        assert proof.holds, str(proof)
+
+
+def test_a_scale_below_the_bound_is_refused():
+    found, distance = run("product", epsilon=2.0)
+    grid = found.plan.noises[0].grid
+
+    def law(database):
+        known = dict(zip(found.betas, found.bounds[database] / 4, strict=True))
+        return grid.law(
+            Fraction(found.values[database]),
+            SmoothBound(known.__getitem__, kind="derivative"),
+            step=Fraction(1),
+        )
+
+    some = range(84, 96)  # all contents of one row, beside one of the other
+    near = {i: [j for j in some if abs(distance[i, j] - 1.0) < 1e-9] for i in some}
+    assert not prove(law, some, near.__getitem__, 2.0).holds
+
+
+def test_ships_that_the_norm_measures_have_sensitivity_one():
+    found, _ = run("distance of ships")
+    # one ship may play both parts, so both of its slopes of 1 are added
+    assert np.allclose(found.bounds, 2.0, rtol=1e-6)
+    assert len(SHIPS.databases()) == len(found.values)

@@ -1,0 +1,203 @@
+"""Series of a session: totals by intervals, paid once, found again, refused where rows are not what is protected."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+import sordino as sd
+from sordino.core import BudgetError, ParameterError, SuspendedError, UnsupportedError
+from sordino.ledger import Ledger
+from sordino.ledger.series import claim_interval
+
+HOURS = 240
+TABLE = pa.table(
+    {
+        "x": [hour % 11 for hour in range(HOURS)],
+        "city": ["oslo" if hour % 2 else "rome" for hour in range(HOURS)],
+        "ts": pa.array(
+            [datetime(2024, 1, 1) + timedelta(hours=hour) for hour in range(HOURS)], pa.timestamp("us")
+        ),
+        "day": pa.array([(datetime(2024, 1, 1) + timedelta(hours=hour)).date() for hour in range(HOURS)]),
+    }
+)
+POLICY = {
+    "version": 1,
+    "dataset": "shop",
+    "protects": "row",
+    "tables": {"orders": {"columns": {"x": {"bounds": [0, 10], "granularity": 1}}}},
+    "budgets": {"ann": {"epsilon": 2e9}, "bob": {"epsilon": 1}},
+}
+DAILY = {"time": "ts", "every": "1 day", "start": "2024-01-01", "horizon": 10}
+
+
+@pytest.fixture
+def curator(tmp_path):
+    with sd.connect({"orders": TABLE}, policy=POLICY, ledger=tmp_path / "book") as opened:
+        yield opened
+
+
+def direct(days, condition=lambda hour: True, value=lambda hour: hour % 11):
+    return sum(value(hour) for hour in range(HOURS) if hour < 24 * days and condition(hour))
+
+
+@pytest.mark.parametrize("base", [2, 3, "auto"])
+def test_totals_are_those_of_asking_again(curator, base):
+    series = curator.session("ann").series("SELECT SUM(x) FROM orders", epsilon=1e8, base=base, **DAILY)
+    assert [release.value for release in series.catch_up()] == [direct(day) for day in range(1, 11)]
+    assert series.show().value.tolist() == [direct(day) for day in range(1, 11)]
+    with pytest.raises(ParameterError, match="all have an answer"):
+        series.next()
+
+
+@pytest.mark.parametrize("time", ["day", "orders.ts"])
+def test_conditions_of_the_question_stay(curator, time):
+    sql = "SELECT COUNT(*) FROM orders WHERE city = 'oslo' OR city = 'paris'"
+    series = curator.session("ann").series(sql, epsilon=1e8, **(DAILY | {"time": time}))
+    assert [release.value for release in series.catch_up()] == [12 * day for day in range(1, 11)]
+
+
+def test_intervals_of_hours(curator):
+    hours = DAILY | {"every": "6 hours", "start": datetime(2024, 1, 1, 3), "horizon": 8}
+    series = curator.session("ann").series("SELECT COUNT(*) FROM orders", epsilon=1e8, **hours)
+    assert [release.value for release in series.catch_up()] == [6 * i for i in range(1, 9)]
+
+
+def test_a_series_is_paid_once_and_found_by_everybody(curator, tmp_path):
+    bob = curator.session("bob")
+    series = bob.series("SELECT SUM(x) FROM orders", epsilon=0.75, name="daily", **DAILY)
+    first = [series.next().value for _ in range(4)]
+    again = bob.series("SELECT SUM(x) FROM orders", epsilon=0.75, name="daily", **DAILY)
+    assert again.answered == 4
+    assert str(bob.budget()).startswith("epsilon 0.25 left")
+    curator.close()
+    with sd.connect({"orders": TABLE}, policy=POLICY, ledger=tmp_path / "book") as other:
+        found = other.session("bob").find_series("daily")
+        assert found.show().value.tolist() == first
+        found.next()
+        assert found.answered == 5
+        assert str(other.session("bob").budget()).startswith("epsilon 0.25 left")
+        with pytest.raises(ParameterError, match="opened no series"):
+            other.session("bob").find_series("weekly")
+    with Ledger.open(tmp_path / "book") as ledger:
+        ledger.verify()
+
+
+def test_another_question_needs_another_name(curator):
+    bob = curator.session("bob")
+    bob.series("SELECT SUM(x) FROM orders", epsilon=0.5, name="daily", **DAILY)
+    with pytest.raises(ParameterError, match="asks something else"):
+        bob.series("SELECT COUNT(*) FROM orders", epsilon=0.5, name="daily", **DAILY)
+    with pytest.raises(BudgetError, match=r"0\.5 is left"):
+        bob.series("SELECT COUNT(*) FROM orders", epsilon=0.75, name="other", **DAILY)
+
+
+def test_an_open_interval_is_refused_and_costs_nothing(curator):
+    series = curator.session("bob").series("SELECT SUM(x) FROM orders", epsilon=1, **DAILY)
+    with pytest.raises(ParameterError, match="is open until 2024-01-02"):
+        series.next(now="2024-01-01 23:59:59")
+    assert series.answered == 0
+    assert isinstance(series.next(now="2024-01-02").value, int)
+    assert len(list(series.catch_up(now="2024-01-05"))) == 3
+
+
+def test_two_processes_do_not_draw_one_interval_twice(curator, tmp_path):
+    bob = curator.session("bob")
+    series = bob.series("SELECT SUM(x) FROM orders", epsilon=1, name="daily", **DAILY)
+    with Ledger.open(tmp_path / "book") as other:
+        claim = claim_interval(other, "shop", "bob", series.guarantee, name="daily", interval=1)
+        with pytest.raises(BudgetError, match="another process"):
+            series.next()
+        claim.commit({"series": "daily", "block": [1, 1], "released": 7, "private": True})
+    assert series.answered == 1
+    series.next()
+    assert series.answered == 2
+    assert series.show().value[0] == 7
+
+
+def test_a_failure_suspends_and_the_next_try_pays_nothing(curator, monkeypatch):
+    bob = curator.session("bob")
+    series = bob.series("SELECT SUM(x) FROM orders", epsilon=1, **DAILY)
+    with monkeypatch.context() as patched:
+        patched.setattr("sordino.curator.series.compute_answer", lambda *_: 1 / 0)
+        with pytest.raises(sd.EngineError, match="could not answer"):
+            series.next()
+    with pytest.raises(SuspendedError):
+        series.next()
+    curator.resume("bob")
+    assert series.next().value is not None
+    assert str(bob.budget()).startswith("epsilon 0 left")
+
+
+@pytest.mark.parametrize(
+    ("sql", "match"),
+    [
+        ("SELECT city, COUNT(*) FROM orders GROUP BY city", "without GROUP BY|domain"),
+        ("SELECT AVG(x) FROM orders", "one COUNT or SUM"),
+        ("SELECT SUM(x) / 2 FROM orders", "one COUNT or SUM"),
+        ("SELECT SUM(x), COUNT(*) FROM orders", "one COUNT or SUM"),
+        ("SELECT COUNT(DISTINCT city) FROM orders", "one COUNT or SUM|domain|COUNT"),
+        ("SELECT COUNT(*) FROM orders AS a JOIN orders AS b ON a.x = b.x", "ambiguous|one COUNT or SUM|ts"),
+        ("SELECT COUNT(*) FROM orders LIMIT 1", "one COUNT or SUM|LIMIT"),
+        ("DROP TABLE orders", "SELECT"),
+    ],
+)
+def test_what_is_no_series_is_refused_before_anything_is_spent(curator, sql, match):
+    with pytest.raises((UnsupportedError, ParameterError), match=match):
+        curator.session("bob").series(sql, epsilon=1, **DAILY)
+    assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"every": "1 month"}, "months differ"),
+        ({"every": "0 days"}, "every"),
+        ({"every": 3}, "every"),
+        ({"start": "soon"}, "start"),
+        ({"start": "2024-01-01T00:00:00+01:00"}, "time zone"),
+        ({"horizon": 0}, "horizon"),
+        ({"horizon": 10**9}, "9999"),
+        ({"time": "ts; DROP"}, "column"),
+        ({"time": "nothing"}, "nothing"),
+        ({"time": "city"}, "city|date|timestamp|text"),
+        ({"epsilon": 0}, "epsilon"),
+    ],
+)
+def test_bad_definitions_are_refused(curator, change, match):
+    with pytest.raises((ParameterError, UnsupportedError), match=match):
+        curator.session("bob").series("SELECT SUM(x) FROM orders", **({"epsilon": 1} | DAILY | change))
+    assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+def test_users_are_refused():
+    policy = {
+        "version": 1,
+        "dataset": "shop",
+        "protects": "user",
+        "users": "people.id",
+        "tables": {
+            "people": {"key": {"columns": "id", "enforced": True}},
+            "orders": {
+                "foreign_keys": {"city": "people.id"},
+                "columns": POLICY["tables"]["orders"]["columns"],
+            },
+        },
+        "budgets": {"bob": {"epsilon": 1}},
+    }
+    people = pa.table({"id": ["oslo", "rome"]})
+    with (
+        sd.connect({"orders": TABLE, "people": people}, policy=policy) as curator,
+        pytest.raises(UnsupportedError, match="counts per row"),
+    ):
+        curator.session("bob").series("SELECT SUM(x) FROM orders", epsilon=1, **DAILY)
+
+
+def test_weights_of_a_table_scale_the_noise(tmp_path):
+    policy = POLICY | {"tables": {"orders": POLICY["tables"]["orders"] | {"weight": 4}}}
+    with sd.connect({"orders": TABLE}, policy=policy) as curator:
+        series = curator.session("bob").series("SELECT SUM(x) FROM orders", epsilon=1, base=2, **DAILY)
+        assert series._plan.tree.noise.rate * 4 * 10 == 4
+        assert series.next().guarantee.epsilon == 1

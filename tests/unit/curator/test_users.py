@@ -1,0 +1,201 @@
+"""Questions of a data set that protects users: what is answered, refused, paid and said."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import sordino as sd
+from sordino.core import ParameterError, UnsupportedError
+from sordino.sql.answering.plan import AnswerOptions
+from sordino.units import Truncation
+
+CUSTOMERS = pa.table({"id": range(400), "city": ["Rome" if i % 4 else "Oslo" for i in range(400)]})
+ORDERS = pa.table(
+    {
+        "customer": [i % 400 for i in range(2000)] + [None, 9999],
+        "amount": [i % 10 for i in range(2002)],
+        "channel": [("web", "shop")[i % 3 == 0] for i in range(2002)],
+    }
+)
+POLICY = {
+    "version": 1,
+    "dataset": "shop",
+    "protects": "user",
+    "users": "customers.id",
+    "tables": {
+        "customers": {
+            "key": {"columns": "id", "enforced": True},
+            "columns": {"city": {"domain": ["Rome", "Oslo", "Lima"]}},
+        },
+        "orders": {"foreign_keys": {"customer": "customers.id"}, "columns": {"amount": {"bounds": [0, 10]}}},
+    },
+    "budgets": {"ann": {"epsilon": 1000, "delta": 0.01}},
+}
+JOIN = "customers c JOIN orders o ON o.customer = c.id"
+BIG = 100.0  # noise of such an ε moves nothing here by more than the tests allow
+
+
+@pytest.fixture
+def curator():
+    with sd.connect({"customers": CUSTOMERS, "orders": ORDERS}, policy=POLICY) as found:
+        yield found
+
+
+@pytest.fixture
+def ann(curator):
+    return curator.session("ann")
+
+
+def test_rows_of_nobody_are_left_out(ann):
+    release = ann.query("SELECT COUNT(*) FROM orders", epsilon=BIG)
+    assert abs(release.value - 2000) <= 10
+    assert str(release.guarantee).startswith("ε = 100 for one customer with all their rows added or removed")
+    assert "not protected as one" not in str(release.guarantee)
+    assert "no customer counts for more than" in release.notes[0]
+
+
+def test_a_key_bounds_what_is_counted(ann):
+    release = ann.query("SELECT COUNT(*) FROM customers", epsilon=1)
+    assert release.error == 3
+    assert release.notes == ()
+
+
+def test_groups_get_the_noise_of_one(ann):
+    one = ann.query(f"SELECT COUNT(*) FROM {JOIN}", epsilon=BIG)
+    release = ann.query(f"SELECT city, COUNT(*) AS n FROM {JOIN} GROUP BY city", epsilon=BIG)
+    found = {row["city"]: row["n"] for row in release.value}
+    assert {
+        city: abs(found[city] - n) <= 3 for city, n in {"Rome": 1500, "Oslo": 500, "Lima": 0}.items()
+    } == {
+        "Rome": True,
+        "Oslo": True,
+        "Lima": True,
+    }
+    assert release.errors["n"] <= 2 * one.error + 1
+
+
+def test_aggregates_are_calculated_with(ann):
+    release = ann.query(
+        f"SELECT city, AVG(amount) AS a, ROUND(SUM(amount) / COUNT(*), 1) AS b FROM {JOIN} GROUP BY city "
+        "HAVING COUNT(*) > 100 ORDER BY city",
+        epsilon=BIG,
+    )
+    assert [row["city"] for row in release.value] == ["Oslo", "Rome"]
+    assert all(abs(row["a"] - 4.5) < 0.6 for row in release.value)
+    assert all(abs(row["b"] - row["a"]) < 0.2 for row in release.value)
+
+
+def test_groups_nobody_declared_need_a_delta(ann):
+    question = "SELECT channel, COUNT(*) AS n FROM orders GROUP BY channel"
+    with pytest.raises(ParameterError, match="groups of 'channel' are not public: ask with a delta"):
+        ann.query(question, epsilon=1)
+    assert ann.budget().spent.loss == 0
+    release = ann.query(question, epsilon=BIG, delta=1e-6)
+    assert [row["channel"] for row in release.value] == ["shop", "web"]
+    assert release.guarantee.delta == 1e-6
+    again = ann.query(f"{question} ORDER BY n DESC LIMIT 1", epsilon=BIG, delta=1e-6, reuse=True)
+    assert [row["channel"] for row in again.value] == ["web"]
+
+
+def test_a_rare_group_is_hardly_ever_shown():
+    few = pa.table({"customer": [1] * 50, "amount": [1] * 50, "channel": ["rare"] * 50})
+    with sd.connect({"customers": CUSTOMERS, "orders": few}, policy=POLICY) as curator:
+        question = "SELECT channel, COUNT(*) FROM orders GROUP BY channel"
+        assert curator.session("ann").query(question, epsilon=1, delta=1e-9).value == []
+
+
+@pytest.mark.parametrize("number", [1, 5, 50, 500])
+def test_limits_fit_the_groups_that_are_shown(curator, number):
+    question = "SELECT channel, COUNT(*) AS n FROM orders GROUP BY channel"
+    plan = curator.plan(question, AnswerOptions.checked(1, 1e-6))
+    shown = plan.with_groups([(f"channel {i}",) for i in range(number)])
+    (noise,) = shown.noises
+    assert noise.truncation == Truncation.of(epsilon=Fraction(2, 3), most=10**6, numbers=number)
+    # whatever is shown, its numbers cost what was said before
+    assert noise.noise.epsilon + noise.truncation.choice.epsilon == Fraction(2, 3)
+    assert shown.guarantee == plan.guarantee
+    assert plan.with_groups([]).noises == plan.noises
+
+
+def test_rows_with_several_owners_are_shared_out(curator, ann):
+    question = "SELECT COUNT(*) FROM orders a JOIN orders b ON a.amount = b.amount"
+    release = ann.query(question, epsilon=BIG)
+    exact = curator.explain(question, epsilon=BIG).reveal()["numbers"][0]["exact"]
+    assert abs(release.value - exact) <= 0.05 * exact
+    assert "flow" in release.guarantee.theorem
+
+
+def test_groups_of_shared_rows_have_one_limit(curator, ann):
+    """Everybody shares an amount with a fortieth of all orders; nobody lives in Lima."""
+    question = (
+        f"SELECT c.city, COUNT(*) AS n FROM {JOIN} JOIN orders b ON o.amount = b.amount GROUP BY c.city"
+    )
+    release = ann.query(question, epsilon=BIG)
+    facts = curator.explain(question, epsilon=BIG).reveal()
+    assert [row["city"] for row in release.value] == ["Rome", "Oslo", "Lima"]
+    for row, exact in zip(release.value, facts["exact"], strict=True):
+        assert abs(row["n"] - exact["n"]) <= 0.1 * facts["exact"][0]["n"]
+    assert "3 groups have one limit" in release.guarantee.theorem
+    assert len({number["smooth_bound"] for number in facts["numbers"]}) == 1
+
+
+def test_owners_count_for_one(ann):
+    release = ann.query("SELECT COUNT(DISTINCT customer) FROM orders", epsilon=1)
+    assert release.error == 3
+    assert abs(release.value - 400) <= 30
+    assert ann.query(f"SELECT COUNT(DISTINCT c.id) FROM {JOIN}", epsilon=1).error == 3
+    grouped = ann.query(
+        f"SELECT city, COUNT(DISTINCT o.customer) AS n FROM {JOIN} GROUP BY city", epsilon=BIG
+    )
+    assert [(row["city"], row["n"]) for row in grouped.value] == [("Rome", 300), ("Oslo", 100), ("Lima", 0)]
+
+
+def test_values_are_counted_by_who_holds_them(curator, ann):
+    release = ann.query("SELECT COUNT(DISTINCT amount), COUNT(*) FROM orders", epsilon=BIG)
+    assert release.value[0]["count"] == 10
+    assert "COUNT(DISTINCT amount): no customer counts for more than" in release.notes[0]
+    question = f"SELECT city, COUNT(DISTINCT amount) AS n FROM {JOIN} GROUP BY city"
+    assert [row["n"] for row in ann.query(question, epsilon=BIG).value] == [10, 5, 0]
+    assert [row["n"] for row in curator.explain(question, epsilon=1).reveal()["exact"]] == [10, 5, 0]
+    with pytest.raises(UnsupportedError, match="groups of channel are not public"):
+        ann.query(
+            "SELECT channel, COUNT(DISTINCT amount) FROM orders GROUP BY channel", epsilon=1, delta=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise": "cauchy"}, "noise is for data sets that protect rows"),
+        ({"analyses": "patterns"}, "analyses is for data sets that protect rows"),
+        ({"error_share": 0.1}, "leave error_share out"),
+    ],
+)
+def test_options_of_rows_are_refused(ann, options, message):
+    with pytest.raises(UnsupportedError, match=message):
+        ann.query("SELECT COUNT(*) FROM orders", epsilon=1, **options)
+
+
+def test_too_many_owners_are_refused_before_anything_is_paid(ann):
+    nine = ", ".join(f"orders o{i}" for i in range(9))
+    equal = " AND ".join(f"o0.amount = o{i}.amount" for i in range(1, 9))
+    with pytest.raises(UnsupportedError, match="a joined row has 9 owners here, and 8 are the most"):
+        ann.query(f"SELECT COUNT(*) FROM {nine} WHERE {equal}", epsilon=1)
+    assert ann.budget().spent.loss == 0
+
+
+def test_workloads_that_count_rows_are_refused(ann):
+    with pytest.raises(UnsupportedError, match="counted per row, and data set 'shop' protects a customer"):
+        ann.quantile("orders.amount", 0.5, epsilon=1)
+    with pytest.raises(UnsupportedError, match="counted per row"):
+        ann.select("SELECT channel, COUNT(*) FROM orders GROUP BY channel", epsilon=1)
+
+
+def test_explain_tells_the_owner_what_happens(curator):
+    facts = curator.explain(f"SELECT city, SUM(amount) FROM {JOIN} GROUP BY city", epsilon=1).reveal()
+    assert facts["exact"][0] == {"city": "Rome", "sum": 7000}
+    assert facts["numbers"][0]["owners_above_limit"] >= 0
+    assert "customer" in facts["guarantee"]

@@ -1,0 +1,159 @@
+"""What the solver reads of queries and schemas, and what it refuses with the clause."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import sordino as sd
+from sordino.core import MissingExtraError, ParameterError, UnsupportedError
+from sordino.sql.solver import read_query, read_schema, sensitivity
+from sordino.sql.solver.query import GroupedLeaf, JoinLeaf, SetTree
+
+SCHEMA = """
+CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER NOT NULL, name TEXT, ok BOOLEAN, day DATE, price DECIMAL(6, 2));
+CREATE TABLE u (id INTEGER REFERENCES t (id), k INTEGER DEFAULT 1, UNIQUE (id, k), CHECK (k BETWEEN 1 AND 3));
+"""
+SHAPES = read_schema(SCHEMA)
+
+
+def test_a_schema_tells_columns_keys_and_checks():
+    t, u = SHAPES["t"], SHAPES["u"]
+    assert [column.kind for column in t.columns] == ["integer", "integer", "text", "boolean", "date", "real"]
+    assert t.column("price").scale == 2
+    assert (t.keys, u.keys) == ((("id",),), (("id", "k"),))
+    assert [check.holds(lambda field: 4) for check in u.checks] == [False]
+
+
+def test_of_a_policy_only_enforced_keys_count():
+    columns = {"id": {"type": "integer"}, "k": {"type": "integer"}}
+    tables = {
+        "a": {"key": {"columns": ["id"], "enforced": True}, "columns": columns, "check": "k > 0"},
+        "b": {"key": "id", "columns": columns},
+    }
+    shapes = read_schema({"version": 1, "dataset": "d", "tables": tables})
+    assert (shapes["a"].keys, shapes["b"].keys) == ((("id",),), ())
+    assert len(shapes["a"].checks) == 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ("", "empty"),
+        ("CREATE TABLE", "cannot be read|is refused"),
+        ("SELECT 1", "CREATE TABLE"),
+        ("CREATE TABLE t (id INTEGER, at TIMESTAMP)", "at TIMESTAMP.*no such type"),
+        ("CREATE TABLE t (id INTEGER, PRIMARY KEY (no))", "no column 'no'"),
+        ("CREATE TABLE t (id INTEGER); CREATE TABLE T (id INTEGER)", "twice"),
+        ({"version": 1, "dataset": "d", "tables": {"t": {"columns": {"x": {}}}}}, "needs its type"),
+    ],
+)
+def test_a_schema_that_is_not_understood_is_refused(schema, said):
+    with pytest.raises((ParameterError, UnsupportedError), match=said):
+        read_schema(schema)
+
+
+def test_the_shapes_of_queries():
+    assert isinstance(read_query("SELECT x FROM t JOIN u USING (id) WHERE ok", SHAPES), JoinLeaf)
+    assert isinstance(read_query("SELECT x, COUNT(*) FROM t GROUP BY x", SHAPES), GroupedLeaf)
+    tree = read_query("(SELECT x FROM t UNION SELECT k FROM u) EXCEPT SELECT id FROM u", SHAPES)
+    assert isinstance(tree, SetTree)
+    assert (tree.word, tree.left.word, len(tree.leaves())) == ("except", "union", 3)
+    counted = read_query("SELECT COUNT(*) FROM (SELECT DISTINCT x FROM t) AS s", SHAPES)
+    assert counted == read_query("SELECT DISTINCT x FROM t", SHAPES)
+    assert len(read_query("SELECT COUNT(*) FROM t, u", SHAPES).outputs) == 8
+
+
+@pytest.mark.parametrize(
+    ("sql", "clause", "said"),
+    [
+        ("SELECT x FROM t LEFT JOIN u ON t.id = u.id", "LEFT JOIN", "inner JOIN"),
+        ("SELECT x FROM t WHERE id IN (SELECT id FROM u)", "IN", "join"),
+        ("SELECT x FROM t WHERE EXISTS (SELECT 1 FROM u)", "EXISTS", "sub-queries"),
+        ("SELECT x FROM t WHERE x = (SELECT 1)", "SELECT 1", "sub-queries"),
+        ("SELECT x, COUNT(*) FROM t GROUP BY x HAVING COUNT(*) > 1", "HAVING", "not modelled"),
+        ("SELECT SUM(x) OVER () FROM t", "OVER", "windows"),
+        ("SELECT x FROM t WHERE x IS NULL", "x IS NULL", "NULLs are not modelled"),
+        ("SELECT x FROM t WHERE x IS NOT NULL", "NULL", "NULLs are not modelled"),
+        ("SELECT x FROM t WHERE x IS DISTINCT FROM 1", "DISTINCT FROM", "NULLs are not modelled"),
+        ("SELECT x FROM t WHERE name < 'b'", "name < 'b'", "no order of texts"),
+        ("SELECT x FROM t WHERE name LIKE 'b%'", "LIKE", "= and <>"),
+        ("SELECT y FROM t", "y", "no column 'y'"),
+        ("SELECT x FROM s", "s", "no table 's'"),
+        ("SELECT id FROM t, u", "id", "several tables"),
+        ("SELECT s.x FROM t", "s.x", "no table 's' in FROM"),
+        ("SELECT x FROM t WHERE name = 1", "name = 1", "do not fit"),
+        ("SELECT x FROM t WHERE x", "x", "a condition is needed"),
+        ("SELECT x FROM t WHERE name + 1 = 2", "name", "a number is needed"),
+        ("SELECT x FROM t WHERE ABS(x) = 1", "ABS", "are understood"),
+        ("SELECT x FROM t ORDER BY x", "ORDER", "leave it out"),
+        ("SELECT x FROM t LIMIT 1", "LIMIT", "leave it out"),
+        ("SELECT SUM(x) FROM t", "SUM", "GROUP BY"),
+        ("SELECT x FROM t UNION ALL SELECT id FROM u", "UNION ALL", "drops repeats"),
+        ("SELECT x FROM t UNION SELECT name FROM t", "UNION", "do not fit"),
+        ("SELECT x FROM t UNION SELECT id, k FROM u", "UNION", "columns"),
+        ("SELECT x FROM (SELECT x FROM t) AS s", "SELECT x FROM t", "write sub-selects out"),
+        ("SELECT name, COUNT(*) FROM t GROUP BY x", "name", "neither grouped"),
+        ("WITH s AS (SELECT 1) SELECT x FROM t", "WITH", "without WITH"),
+        ("DELETE FROM t", "DELETE", "SELECT"),
+        ("", "", "empty"),
+    ],
+)
+def test_what_the_solver_lacks_is_refused_with_the_clause(sql, clause, said):
+    with pytest.raises((ParameterError, UnsupportedError), match=said) as caught:
+        read_query(sql, SHAPES)
+    assert clause.casefold() in str(caught.value).casefold()
+
+
+def test_bad_arguments_are_refused():
+    for options in (
+        {"cap": 0},
+        {"timeout": 0},
+        {"timeout": -1},
+        {"copies": "most"},
+        {"table": "none"},
+        {"values": []},
+    ):
+        with pytest.raises(ParameterError):
+            sensitivity("SELECT x FROM t", SCHEMA, **options)
+    with pytest.raises(UnsupportedError, match=r"t\.name"):
+        sensitivity("SELECT x FROM t", SCHEMA, values=[0, 1])
+
+
+def test_what_takes_too_long_is_unknown_and_never_a_number():
+    found = sensitivity("SELECT u.id FROM u, t WHERE u.id = t.id", SCHEMA, timeout=1e-9)
+    for one in found.values():
+        assert one.unknown
+        assert one.value is None
+        assert (one.at_least, one.at_most) == (0, None)
+        assert one.to_dict()["sensitivity"] == "unknown"
+        assert "time" in str(one)
+
+
+def test_the_cap_is_no_number():
+    wide = "CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE v (k INTEGER PRIMARY KEY)"
+    found = sensitivity("SELECT k FROM t, v WHERE k BETWEEN 1 AND 9", wide, table="t", cap=4, timeout=60)["t"]
+    assert (found.value, found.at_least, found.at_most, found.unbounded) == (None, 4, None, False)
+
+
+def test_without_z3_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'sordino\[solver\]'"):
+        sensitivity("SELECT x FROM t", SCHEMA)
+    # Over a few values all databases are walked through instead.
+    monkeypatch.setattr("sordino.sql.solver.text_sensitivity.has_solver", lambda: False)
+    small = "CREATE TABLE a (i INT PRIMARY KEY, x INT); CREATE TABLE b (i INT, k INT, PRIMARY KEY (i, k))"
+    found = sensitivity("SELECT a.i FROM a, b WHERE a.i = b.i", small, values=[0, 1])
+    assert (found["a"].value, found["b"].value) == (2, 1)
+
+
+def test_numbers_of_other_types():
+    """Ten tenths between two whole numbers; texts and truth values are compared; a date is a day."""
+    schema = (
+        "CREATE TABLE a (i INTEGER PRIMARY KEY); CREATE TABLE p (d DATE PRIMARY KEY, ok BOOLEAN, name TEXT)"
+    )
+    week = "d >= DATE '2024-02-26' AND d <= '2024-03-03' AND ok AND name IN ('x', 'y')"
+    found = sd.sql.sensitivity(f"SELECT i FROM a, p WHERE {week}", schema, table="a", timeout=60)["a"]
+    assert found.value == 7
+    assert len(found.witness.tables["p"]) == 7

@@ -1,0 +1,227 @@
+"""Questions about values: policies, refusals before anything is spent, answers, and what a release says."""
+
+from __future__ import annotations
+
+import copy
+
+import pyarrow as pa
+import pytest
+
+import sordino as sd
+
+SHIP = {
+    "norm": "l1(0.1*l2(x, y), 5*log(speed), is(flag))",
+    "key": "id",
+    "columns": {
+        "id": {"type": "integer", "public": True},
+        "port": {"type": "text", "public": True, "domain": ["Riga", "Turku"]},
+        "x": {"type": "integer", "bounds": [-300, 300]},
+        "y": {"type": "integer", "bounds": [-300, 300]},
+        "speed": {"type": "float", "granularity": 0.1, "bounds": [0.1, 60]},
+        "flag": {"type": "text", "domain": ["EE", "FI", "other"]},
+    },
+}
+POLICY = {
+    "version": 1,
+    "dataset": "ships",
+    "protects": "values",
+    "budgets": {"ann": {"epsilon": 1000}},
+    "tables": {"ship": SHIP},
+}
+ROWS = {
+    "ship": pa.table(
+        {
+            "id": [1, 2, 3, 4],
+            "port": ["Riga", "Riga", "Turku", "Turku"],
+            "x": [10, 40, -20, 250],
+            "y": [5, 0, 0, -250],
+            "speed": [10.0, 12.5, None, 99.0],
+            "flag": ["EE", "FI", "SE", None],
+        }
+    )
+}
+
+
+def changed(**fields):
+    policy = copy.deepcopy(POLICY)
+    for path, value in fields.items():
+        *way, last = path.split("__")
+        place = policy["tables"]["ship"]
+        for name in way:
+            place = place[name]
+        if value is None:
+            place.pop(last)
+        else:
+            place[last] = value
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"norm": None}, "needs a norm"),
+        ({"norm": "l2(x, x)"}, "stands twice"),
+        ({"norm": "l2(x, is(flag))"}, "under l1 only"),
+        ({"norm": "x", "columns__y__public": True, "columns__speed__public": True}, "flag is neither in the norm"),
+        ({"columns__x__bounds": None}, "needs bounds"),
+        ({"columns__speed__granularity": None}, "needs a granularity"),
+        ({"columns__speed__bounds": [0, 60]}, "bounds above 0"),
+        ({"columns__flag__domain": None}, "needs a domain"),
+        ({"columns__x__public": True}, "neither public nor hidden"),
+        ({"rows": 2}, "added up, rows: 1"),
+        ({"rows": 0.5}, "number >= 1"),
+        ({"norm": "l1(x, y, z)"}, "'z' is not declared"),
+        ({"weight": 2}, "factors into the norm"),
+    ],
+)  # fmt: skip
+def test_a_policy_that_does_not_fit_is_refused(fields, said):
+    with pytest.raises(sd.ParameterError, match=said):
+        sd.Policy.load(changed(**fields))
+
+
+def test_a_forgotten_column_of_the_database_is_refused():
+    policy = changed(columns__port=None)
+    with pytest.raises(sd.ParameterError, match="'port' is neither in the norm nor public"):
+        sd.connect(ROWS, policy=policy)
+
+
+def test_norms_are_for_values_only():
+    policy = copy.deepcopy(POLICY) | {"protects": "row"}
+    with pytest.raises(sd.ParameterError, match="protects: values"):
+        sd.Policy.load(policy)
+    del policy["tables"]["ship"]["norm"]
+    with pytest.raises(sd.ParameterError, match="protects: values"):
+        sd.Policy.load(policy)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT COUNT(*) FROM ship", "number of rows is public"),
+        ("SELECT COUNT(*) FROM ship WHERE port = 'Riga'", "number of rows is public"),
+        ("SELECT COUNT(x) FROM ship WHERE x > 0", "write COUNT"),
+        ("SELECT SUM(x/y) FROM ship", "without 0"),
+        ("SELECT SUM(SQRT(x)) FROM ship", "0"),
+        ("SELECT SUM(LN(x)) FROM ship", "above 0"),
+        ("SELECT SUM(POWER(x, y)) FROM ship", "exponent must be a number"),
+        ("SELECT SUM(ROUND(x)) FROM ship", "are understood"),
+        ("SELECT SUM(flag) FROM ship", "category"),
+        ("SELECT SUM(x) FROM ship WHERE flag = 'SE'", "values of flag are"),
+        ("SELECT SUM(x) FROM ship WHERE flag LIKE 'E'", "are understood"),
+        ("SELECT SUM(x) FROM ship WHERE x IS NULL", "are understood"),
+        ("SELECT SUM(x) FROM ship WHERE SQRT(x*x + y*y) > 3", "granularity"),
+        ("SELECT SUM(port) FROM ship", "needs bounds"),
+        ("SELECT SUM(id*x) FROM ship", "needs bounds"),
+        ("SELECT SUM(DISTINCT x) FROM ship", "refused"),
+        ("SELECT x FROM ship", "GROUP BY"),
+        ("SELECT flag, SUM(x) FROM ship GROUP BY flag", "protected"),
+        ("SELECT x, SUM(y) FROM ship GROUP BY x", "protected"),
+        ("SELECT SUM(a.x) FROM ship AS a JOIN ship AS b USING (x)", "write ON"),
+        ("SELECT VARIANCE(x) FROM ship", "refused"),
+        ("WITH s AS (SELECT x FROM ship) SELECT SUM(x) FROM s", "refused"),
+        ("SELECT SUM(s.z) FROM (SELECT x + y AS z FROM ship) AS s", "sub-select"),
+        ("SELECT SUM(x*x*x*x*x*y*y*y*speed*LN(speed)*EXP(x/100)*EXP(y/100)*SQRT(speed + 1)*ABS(x)*ABS(y)*ABS(x - y)) "
+         "FROM ship WHERE x > 0 AND y > 0", "are followed"),
+    ],
+)  # fmt: skip
+def test_what_has_no_answer_is_refused_with_its_place(sql, said):
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        session = curator.session("ann")
+        with pytest.raises(sd.SordinoError, match=said) as caught:
+            session.query(sql, epsilon=1)
+        assert caught.value.place is not None
+        assert str(session.budget()) == "epsilon 1000 left of epsilon 1000"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"filters": "steep"}, "filters must be"),
+        ({"filters": "ramp(0)"}, "filters must be"),
+        ({"filters": 3}, "filters must be"),
+        ({"delta": 1e-6}, "delta is not for"),
+        ({"error_share": 0.1}, "error_share is not for"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options, said):
+    with sd.connect(ROWS, policy=POLICY) as curator, pytest.raises(sd.SordinoError, match=said):
+        curator.session("ann").query("SELECT SUM(x) FROM ship", epsilon=1, **options)
+
+
+def test_filters_are_for_values_only():
+    policy = {
+        "version": 1,
+        "dataset": "d",
+        "protects": "row",
+        "tables": {"t": {}},
+        "budgets": {"ann": {"epsilon": 1}},
+    }
+    curator = sd.connect({"t": pa.table({"x": [1]})}, policy=policy)
+    with curator, pytest.raises(sd.ParameterError, match="filters are for"):
+        curator.session("ann").query("SELECT COUNT(*) FROM t", epsilon=1, filters="exact")
+
+
+def test_other_questions_are_refused():
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        with pytest.raises(sd.UnsupportedError, match="what cells contain"):
+            curator.session("ann").quantile("ship.x", 0.5, epsilon=1)
+        with pytest.raises(sd.SordinoError):
+            curator.session("ann").select("SELECT port, COUNT(*) FROM ship GROUP BY port", epsilon=1)
+
+
+def test_a_join_needs_keys():
+    sql = "SELECT SUM(a.x*b.y) FROM ship a JOIN ship b ON a.id < b.id"
+    curator = sd.connect(ROWS, policy=changed(key=None))
+    with curator, pytest.raises(sd.ParameterError, match="key"):
+        curator.session("ann").query(sql, epsilon=1)
+
+
+@pytest.mark.slow
+def test_answers_and_what_they_say():
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        session = curator.session("ann")
+        release = session.query(
+            "SELECT port, SUM(x) AS s, AVG(speed) AS v FROM ship WHERE y > -10 AND flag <> 'FI' GROUP BY port",
+            epsilon=100,
+        )
+        assert [row["port"] for row in release.value] == ["Riga", "Turku"]
+        told = str(release.guarantee)
+        assert "per unit" not in told
+        assert "0.1*l2(x, y)" in told
+        assert "ship.port" in told
+        assert "costs d times" in told
+        assert "2 groups each take all of it" in told
+        assert release.notes == ()
+        smooth = session.query(
+            "SELECT COUNT(*) FROM ship WHERE SQRT(x*x + y*y) < 50", epsilon=10, filters="ramp(5)"
+        )
+        assert "continuous version" in smooth.notes[0]
+        assert "ramp(5)" in smooth.notes[0]
+        least = session.query("SELECT MIN(speed) AS v FROM ship", epsilon=10)
+        assert any("no row passes" in note for note in least.notes)
+
+
+@pytest.mark.slow
+def test_a_question_is_served_again_from_the_ledger():
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        session = curator.session("ann")
+        sql = "SELECT SUM(x) FROM ship WHERE y > 0"
+        first = session.query(sql, epsilon=1, filters="ramp(5)")
+        assert session.query(sql, epsilon=1, filters="ramp(5)", reuse=True).value == first.value
+        assert session.query(sql, epsilon=1, filters="ramp(6)", reuse=True).value != first.value
+
+
+@pytest.mark.slow
+def test_explain_tells_the_owner():
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        facts = curator.explain(
+            "SELECT SUM(x) AS s FROM ship WHERE y > -10", 1, filters="sigmoid(0.1)"
+        ).reveal()
+    assert facts["exact"] == pytest.approx(30)
+    assert facts["continuous"] != facts["exact"]
+    number = facts["numbers"][0]
+    assert number["approximation"] == pytest.approx(abs(facts["continuous"] - 30))
+    assert set(number["bounds_by_beta"]) == {"ship"}
+    assert number["smooth_bound"] <= number["global_sensitivity"] * (1 + 1e-6)
+    errors = [row["error"]["95%"] * row["epsilon"] for row in facts["error_against_epsilon"]]
+    assert errors == sorted(errors, reverse=True)
