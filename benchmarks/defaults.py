@@ -10,15 +10,14 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from mean_radius import mean_radius
 from report import Check, Report
-from scipy import integrate
 
 import sordino as sd
 from sordino.graphs.metrics import METRICS, EgoBetweenness
 from sordino.mechanisms.noise.beta_grid import BetaGrid, best_grid_noise
 from sordino.mechanisms.noise.registry import NOISES, default_beta, noise_names
 from sordino.mechanisms.selection import MECHANISMS
-from sordino.sampling.shapes import Shape
 
 Question = tuple[str, np.ndarray, sd.Profile | float, sd.Distance | None, tuple[float, ...]]
 
@@ -91,15 +90,6 @@ def _cell(error: float | None, taken: bool) -> str:
     if error is None:
         return ""
     return f"**{error:.3g}**" if taken else f"{error:.3g}"
-
-
-def mean_radius(shape: Shape) -> float:
-    """E|Z| = ∫ P(|Z| > z) dz of a symmetric shape."""
-
-    def tail(z: float) -> float:
-        return 2 * math.exp(float(shape.log_tail(z)))
-
-    return float(integrate.quad(tail, 0, math.inf, limit=400)[0])
 
 
 PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -48,7 +48,35 @@ def quantiler(size: int, alpha: float, epsilon: float, last: int) -> Any:
     return made
 
 
+@functools.cache
+def noisy_tree(leaves: int, branching: int, epsilon: float) -> Any:
+    """Noisy sums of all nodes of a b-ary tree over counts that one row moves by 1, made consistent."""
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    tree = dp.t.make_b_ary_tree(*space, leaf_count=leaves, branching_factor=branching)
+
+    def made(scale: float) -> Any:
+        return tree >> dp.m.then_laplace(scale)
+
+    measurement = made(dp.binary_search_param(made, d_in=1, d_out=epsilon, T=float))
+    return measurement, dp.t.make_consistent_b_ary_tree(branching)
+
+
+def answer_tree(request: dict[str, Any]) -> dict[str, Any]:
+    leaves = request["leaves"]
+    measure, consist = noisy_tree(leaves, request["branching"], request["epsilon"])
+    counts = [0] * leaves
+    start = time.process_time()
+    found = [consist(measure(counts))[:leaves] for _ in range(request["draws"])]
+    seconds = time.process_time() - start
+    return {
+        "seconds": seconds,
+        "results": [] if request.get("silent") else [list(map(float, row)) for row in found],
+    }
+
+
 def answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request["op"] == "tree":
+        return answer_tree(request)
     if request["op"] == "select":
         data = loaded(request["file"], request["kind"])
         ask = selector(request["noise"], request["scale"], request.get("monotone", False))

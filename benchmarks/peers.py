@@ -19,10 +19,20 @@ REQUIREMENTS = {
     "igraph": ("igraph>=0.11",),
     "smartnoise": ("smartnoise-sql==1.0.10", "duckdb>=1.2.2"),
     "qrlew": ("pyqrlew==0.9.27", "duckdb>=1.2.2"),
+    "pipelinedp": ("pipeline-dp>=0.3", "duckdb>=1.2.2"),
+    "tumult": ("tmlt.analytics>=0.21", "duckdb>=1.2.2"),
+    "opendp_polars": ("opendp[polars]>=0.16", "duckdb>=1.2.2", "pyarrow"),
     "tpchgen": ("tpchgen-cli>=2",),
 }
 # Where the package is not called like the peer.
-PACKAGES = {"smartnoise": "smartnoise-sql", "qrlew": "pyqrlew", "tpchgen": "tpchgen-cli"}
+PACKAGES = {
+    "smartnoise": "smartnoise-sql",
+    "qrlew": "pyqrlew",
+    "pipelinedp": "pipeline-dp",
+    "tumult": "tmlt.analytics",
+    "opendp_polars": "opendp",
+    "tpchgen": "tpchgen-cli",
+}
 
 
 def python_of(name: str) -> Path:

@@ -10,7 +10,13 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = tuple(ROOT / "docs" / "benchmarks" / page for page in ("index.md", "sql.md", "trees.md"))
+PAGES = (
+    *(
+        ROOT / "docs" / "benchmarks" / page
+        for page in ("index.md", "sql.md", "users.md", "trees.md", "series.md")
+    ),
+    ROOT / "docs" / "theory" / "solver.md",
+)
 
 
 @dataclass(frozen=True, slots=True)

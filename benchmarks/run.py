@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import defaults
 import graph_centrality
 import graph_counts
+import graph_hubs
 import graph_top_k
 import law_speed
 import noise_speed
@@ -21,12 +22,24 @@ import quantile
 import report
 import selection_error
 import selection_speed
+import series
+import solver
+import sql_engines
 import sql_graph
+import sql_groups
+import sql_memory
+import sql_noise
 import sql_peers
+import sql_quantiles
+import sql_rows
 import sql_tpch
 import tree_accuracy
 import tree_speed
 import tree_table
+import unit_flows
+import unit_keys
+import unit_peers
+import unit_tpch
 from rich.console import Console
 from rich.table import Table
 
@@ -39,13 +52,29 @@ QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
     "noise_speed": noise_speed.run,
     "graph_centrality": graph_centrality.run,
     "graph_counts": graph_counts.run,
+    "graph_hubs": graph_hubs.run,
     "graph_top_k": graph_top_k.run,
     "tree_speed": tree_speed.run,
     "tree_accuracy": tree_accuracy.run,
     "tree_table": tree_table.run,
     "sql_tpch": sql_tpch.run,
+    "sql_noise": sql_noise.run,
+    "sql_rows": sql_rows.run,
+    "sql_postgresql": sql_engines.run_postgresql,
+    "sql_spark": sql_engines.run_spark,
+    "sql_memory": sql_memory.run,
     "sql_graph": sql_graph.run,
+    "sql_groups": sql_groups.run,
     "sql_peers": sql_peers.run,
+    "sql_quantiles": sql_quantiles.run,
+    "solver": solver.run,
+    "unit_flows": unit_flows.run,
+    "series": series.run,
+    "unit_tpch": unit_tpch.run_errors,
+    "unit_tpch_time": unit_tpch.run_times,
+    "unit_peers": unit_peers.run,
+    "unit_peers_slow": unit_peers.run_slow,
+    "unit_keys": unit_keys.run,
 }
 
 

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 import duckdb
+import numpy as np
+import pyarrow as pa
 from graph_files import ROOT, graph_files
 from peers import python_of
 
@@ -41,11 +43,66 @@ def facebook() -> Path | None:
     return file
 
 
-def _load(file: Path, tables: dict[str, str]) -> None:
-    """Under another name until it is whole."""
+def triangles(kind: str) -> Path:
+    """R(a, b), S(a, c), U(b, c) whose join is empty: ``dangling`` or ``scattered``.
+
+    Dangling: 1000 rows of S and 1000 of U that a single row of R would bring together, but for C. Scattered: 1000 rows
+    of each, every value of which occurs once.
+    """
+    file = FOLDER / f"{kind}.duckdb"
+    if not file.is_file():
+        FOLDER.mkdir(exist_ok=True)
+        numbers = "FROM range(1000) AS t(i)"
+        tables = {
+            "dangling": {
+                "r": "SELECT 0 AS a, 0 AS b WHERE false",
+                "s": f"SELECT 1 AS a, 0 AS c {numbers}",
+                "u": f"SELECT 1 AS b, 1 AS c {numbers}",
+            },
+            "scattered": {
+                "r": f"SELECT i::INTEGER AS a, i::INTEGER AS b {numbers}",
+                "s": f"SELECT i::INTEGER AS a, i::INTEGER AS c {numbers}",
+                "u": f"SELECT i::INTEGER AS b, (i + 1)::INTEGER AS c {numbers}",
+            },
+        }
+        _load(file, tables[kind])
+    return file
+
+
+def shop() -> Path:
+    """5 000 customers in ten cities, most of them in the first, and 40 000 orders, most of them of few customers.
+
+    Customers order as often as a log-normal weight says, and amounts are log-normal too, cut at 1 000. ``sales`` has
+    the orders with their city, for libraries that do not join.
+    """
+    file = FOLDER / "shop.duckdb"
+    if not file.is_file():
+        FOLDER.mkdir(exist_ok=True)
+        draw = np.random.default_rng(13)
+        weights = draw.lognormal(0.0, 1.0, 5_000)
+        shares = 1 / np.arange(1, 11)
+        cities = draw.choice(10, 5_000, p=shares / shares.sum())
+        buyers = draw.choice(5_000, 40_000, p=weights / weights.sum())
+        amounts = np.minimum(np.rint(draw.lognormal(4.0, 1.0, 40_000)), 1_000).astype(np.int64)
+        customers = pa.table({"id": np.arange(5_000), "city": [f"city {i}" for i in cities]})
+        orders = pa.table({"id": np.arange(40_000), "customer_id": buyers, "amount": amounts})
+        joined = "SELECT customer_id, city, amount FROM orders JOIN customers ON customer_id = customers.id"
+        _load(
+            file,
+            {"customers": "SELECT * FROM given_0", "orders": "SELECT * FROM given_1", "sales": joined},
+            customers,
+            orders,
+        )
+    return file
+
+
+def _load(file: Path, tables: dict[str, str], *given: pa.Table) -> None:
+    """Under another name until it is whole; ``given`` are read as given_0, given_1 and so on."""
     draft = file.with_suffix(".draft")
     draft.unlink(missing_ok=True)
     with duckdb.connect(str(draft)) as connection:
+        for place, table in enumerate(given):
+            connection.register(f"given_{place}", table)
         for name, select in tables.items():
             connection.execute(f"CREATE TABLE {name} AS {select}")
     draft.rename(file)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from report import Report
 from sql_data import facebook
-from sql_measure import Worker, noises, times
+from sql_measure import Worker, errors, times
 from sql_questions import GRAPH
 from sql_tables import noise_table, time_table
 
-LIMIT = 30.0
+LIMIT = 120.0
 
 
 def run(quick: bool = False) -> list[Report]:
@@ -19,5 +19,5 @@ def run(quick: bool = False) -> list[Report]:
     questions = GRAPH[:1] if quick else GRAPH
     with Worker(file, limit=LIMIT) as worker:
         found = {question.name: times(worker, question, 1 if quick else 2) for question in questions}
-        noise = {question.name: noises(worker, question) for question in questions}
+        noise = {question.name: errors(worker, question) for question in questions}
     return [time_table("sql-graph-times", questions, found, []), noise_table("sql-graph-noise", noise)]

@@ -23,9 +23,10 @@ VARIANTS: dict[str, tuple[str, ...]] = {"patterns": ("patterns",), "all": ALL}
 class Worker:
     """A running `sql_worker`. Where an answer is later than its limit, the process is ended and a new one started."""
 
-    def __init__(self, file: Path, *, limit: float, memory_limit: str = "") -> None:
-        script = Path(__file__).with_name("sql_worker.py")
-        self.command = [sys.executable, str(script), str(file), memory_limit]
+    def __init__(self, file: Path, *, limit: float, memory_limit: str = "", units: str = "") -> None:
+        """``units``: who is protected, by a policy of `unit_questions`; rows where nothing is said."""
+        script = Path(__file__).with_name("unit_worker.py" if units else "sql_worker.py")
+        self.command = [sys.executable, str(script), str(file), units or memory_limit]
         self.limit = limit
         self.before = 0.0
         self.restarts = 0
@@ -35,7 +36,7 @@ class Worker:
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.before = self.ask(limit=60.0, op="memory")["peak"]
+        self.before = self.ask(limit=600.0, op="memory")["peak"]
 
     def ask(self, *, limit: float | None = None, **request: Any) -> dict[str, Any]:
         """The answer, or {"late": seconds}, or {"refused": why}."""
@@ -106,17 +107,21 @@ def profile(worker: Worker, question: Question, rounds: int) -> dict[str, float]
     return {stage: median(one[stage] for one in found) for stage in found[0]}
 
 
-def noises(worker: Worker, question: Question) -> dict[str, tuple[float | None, str]]:
-    """The scale of the noise at ε = 1 by each analysis and by all, or why there is none."""
-    return {name: _noise(worker, question, (name,)) for name in ALL} | {"all": _noise(worker, question, ALL)}
+def errors(worker: Worker, question: Question) -> dict[str, float]:
+    """Expected errors at ε = 1: see `sql_errors.compare_errors`."""
+    return _errors(worker, question, ALL)
 
 
-def _noise(worker: Worker, question: Question, analyses: Sequence[str]) -> tuple[float | None, str]:
-    request = {"op": "scale", "sql": question.sql, "epsilon": EPSILON, "analyses": list(analyses)}
-    answer = worker.ask(**request)
-    if "noise_scale" in answer:
-        return answer["noise_scale"], ""
-    return None, _why(answer)
+def error_summary(worker: Worker, question: Question) -> dict[str, Any]:
+    """Of an answer as it is by default, over all its numbers: see `sql_errors.summarise_errors`."""
+    return _errors(worker, question, None)
+
+
+def _errors(worker: Worker, question: Question, analyses: Sequence[str] | None) -> dict[str, Any]:
+    answer = worker.ask(op="errors", sql=question.sql, epsilon=EPSILON, analyses=analyses)
+    if "late" in answer or "refused" in answer:
+        raise SystemExit(f"{question.name}: {_why(answer)}")
+    return answer
 
 
 def _why(answer: dict[str, Any]) -> str:

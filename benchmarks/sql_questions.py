@@ -37,6 +37,38 @@ GRAPH_POLICY: dict[str, Any] = {
     "tables": {"edge": {}},
     "budgets": BUDGETS,
 }
+TRIANGLE_POLICY: dict[str, Any] = {
+    "version": 1,
+    "dataset": "triangles",
+    "tables": {"r": {}, "s": {}, "u": {}},
+    "budgets": BUDGETS,
+}
+# Primary keys of TPC-H: the owner's promise about every database.
+TPCH_KEYS = {
+    "customer": ["c_custkey"],
+    "orders": ["o_orderkey"],
+    "part": ["p_partkey"],
+    "partsupp": ["ps_partkey", "ps_suppkey"],
+    "supplier": ["s_suppkey"],
+}
+
+
+def with_keys(policy: dict[str, Any]) -> dict[str, Any]:
+    """The same with the primary keys of TPC-H enforced."""
+    tables = {
+        name: table | ({"key": {"columns": TPCH_KEYS[name], "enforced": True}} if name in TPCH_KEYS else {})
+        for name, table in policy["tables"].items()
+    }
+    return policy | {"tables": tables}
+
+
+# By the names of the files.
+POLICIES = {
+    "tpch": TPCH_POLICY,
+    "facebook": GRAPH_POLICY,
+    "dangling": TRIANGLE_POLICY,
+    "scattered": TRIANGLE_POLICY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,5 +177,32 @@ GRAPH = (
         """SELECT COUNT(*) FROM edge a, edge b, edge c, edge d
            WHERE a.target = b.source AND b.target = c.source AND c.target = d.source
              AND d.target = a.source""",
+    ),
+)
+
+TRIANGLE = Question(
+    "triangle join", 3, "SELECT COUNT(*) FROM r, s, u WHERE r.a = s.a AND r.b = u.b AND s.c = u.c"
+)
+
+# Where noise for the data at hand buys little, or nothing.
+LIMITS = (
+    Question("one table", 1, "SELECT COUNT(*) FROM orders WHERE o_orderstatus = 'F'"),
+    Question(
+        "one table, 5 groups",
+        1,
+        "SELECT o_orderpriority, COUNT(*) FROM orders GROUP BY o_orderpriority",
+    ),
+    Question("two tables", 2, "SELECT COUNT(*) FROM orders, lineitem WHERE o_orderkey = l_orderkey"),
+    Question(
+        "two tables, 5 groups",
+        2,
+        """SELECT o_orderpriority, COUNT(*) FROM orders, lineitem WHERE o_orderkey = l_orderkey
+           GROUP BY o_orderpriority""",
+    ),
+    Question(
+        "two tables, 15 groups",
+        2,
+        """SELECT o_orderpriority, l_returnflag, COUNT(*) FROM orders, lineitem WHERE o_orderkey = l_orderkey
+           GROUP BY o_orderpriority, l_returnflag""",
     ),
 )

@@ -10,7 +10,7 @@ from sql_measure import ALL, VARIANTS
 from sql_questions import Question
 
 Times = dict[str, float | str]
-Noise = dict[str, tuple[float | None, str]]
+Errors = dict[str, float]
 WORDS = {"patterns": "patterns alone", "all": "all analyses"}
 COLUMNS = ("plain", *VARIANTS)
 
@@ -96,22 +96,35 @@ def growth_table(
     return Report(marker, header, rows, [Check(target, told, not faster)])
 
 
-def noise_table(marker: str, found: dict[str, Noise]) -> Report:
-    """The scale of the noise by one analysis alone and by all of them."""
-    header = ["question", *ALL, "combined", "combined / elastic", "combined / residual"]
+def noise_table(marker: str, found: dict[str, Errors]) -> Report:
+    """Expected errors by one analysis alone and by all of them, and beside other noises."""
+    others = {
+        "old": "old noise / combined",
+        "residual, published": "residual as published / combined",
+        "elastic, published": "FLEX as published / combined",
+    }
+    header = ["question", "exact", *ALL, "combined", "local", "old noise", *others.values()]
     rows, larger, smaller = [], [], 0
     for question, mine in found.items():
-        cells = [why if scale is None else f"{scale:.4g}" for scale, why in mine.values()]
-        best = mine["all"][0]
-        others = {name: mine[name][0] for name in ("elastic", "residual")}
-        shares = {n: best / other for n, other in others.items() if best is not None and other is not None}
-        rows.append([question, *cells, *(f"{shares[n]:.3f}" if n in shares else "" for n in others)])
-        if any(share > 1 + 1e-9 for share in shares.values()):
-            larger.append(question)
-        smaller += bool(shares) and all(share < 1 - 1e-9 for share in shares.values())
+        columns = ("exact", *ALL, "all", "local", "old")
+        cells = [f"{mine[name]:.4g}" for name in columns]
+        rows.append([question, *cells, *(f"{mine[name] / mine['all']:.3g}×" for name in others)])
+        shares = [mine["all"] / mine[name] for name in ("elastic", "residual")]
+        larger += [question] if max(shares) > 1 + 1e-9 else []
+        smaller += max(shares) < 1 - 1e-9
     told = f"larger in {'; '.join(larger) or 'none'}, smaller than both in {smaller} of {len(found)}"
-    check = Check("noise never larger than by elastic or by residual sensitivity alone", told, not larger)
-    return Report(marker, header, rows, [check], {"noise": found})
+    check = Check("error never larger than by elastic or by residual sensitivity alone", told, not larger)
+    return Report(marker, header, rows, [check], {"errors": found})
+
+
+def old_noise_check(found: dict[str, Errors], least: float) -> Check:
+    """Whether the expected error of every question fell by a factor."""
+    factors = {question: mine["old"] / mine["all"] for question, mine in found.items()}
+    short = [f"{question} ({factor:.2f}×)" for question, factor in factors.items() if factor < least]
+    told = f"{min(factors.values()):.2f}× to {max(factors.values()):.2f}×"
+    if short:
+        told += f"; less: {'; '.join(short)}"
+    return Check(f"error at least {least:g}× below that of the old noise on the same bounds", told, not short)
 
 
 def milliseconds(value: float | str) -> str:
