@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from sordino.cli.app import run
+from tests.e2e.forks import Forks
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,11 @@ def files(tmp_path, monkeypatch):
     for name, content in contents.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def forks():
+    """Runs programs that may be killed."""
+    running = Forks()
+    yield running
+    running.close()

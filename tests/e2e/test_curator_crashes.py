@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -60,10 +58,8 @@ with sd.connect(connection, policy=policy, ledger=ledger) as curator:
 """
 
 
-def ask(path, kind, point):
-    finished = subprocess.run(
-        [sys.executable, "-c", PROCESS, str(path), kind, point], capture_output=True, text=True, check=False
-    )
+def ask(forks, path, kind, point):
+    finished = forks.run(PROCESS, path, kind, point)
     assert finished.returncode in (0, -9), finished.stderr
     lines = finished.stdout.split("\n")
     return [line.split()[0] for line in lines if line], {
@@ -78,8 +74,8 @@ def state(path):
         return sum(account.spent.loss for account in ledger.accounts()), stored
 
 
-def told_but_not_stored(path, kind, point):
-    words, values = ask(path, kind, point)
+def told_but_not_stored(forks, path, kind, point):
+    words, values = ask(forks, path, kind, point)
     spent, stored = state(path)
     if "drawn" in words:
         assert spent == Fraction(1, 4)  # the budget was gone before the noise was drawn
@@ -87,13 +83,15 @@ def told_but_not_stored(path, kind, point):
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_value_that_was_told_is_in_the_ledger_whatever_crashes(tmp_path, point):
-    assert not told_but_not_stored(tmp_path / "l", "real", point)
+def test_a_value_that_was_told_is_in_the_ledger_whatever_crashes(forks, tmp_path, point):
+    assert not told_but_not_stored(forks, tmp_path / "l", "real", point)
 
 
-def test_a_session_that_tells_before_the_commit_is_caught(tmp_path):
+def test_a_session_that_tells_before_the_commit_is_caught(forks, tmp_path):
     caught = [
-        point for point in POINTS if told_but_not_stored(tmp_path / point.replace(" ", "-"), "tells", point)
+        point
+        for point in POINTS
+        if told_but_not_stored(forks, tmp_path / point.replace(" ", "-"), "tells", point)
     ]
     assert caught == ["produced", "commit written"]
 
@@ -102,19 +100,14 @@ PAID_AND_NOT_ANSWERED = ("reserved", "produced", "commit written")
 
 
 @pytest.mark.parametrize("point", ["reserve written", *PAID_AND_NOT_ANSWERED, "committed"])
-def test_who_is_killed_after_the_payment_is_suspended_until_the_owner_resumes(tmp_path, point):
+def test_who_is_killed_after_the_payment_is_suspended_until_the_owner_resumes(forks, tmp_path, point):
     """A row that kills the process (no memory left, say) tells one bit, not one per question."""
     path = tmp_path / "l"
-    ask(path, "real", point)
+    ask(forks, path, "real", point)
     failed = point in PAID_AND_NOT_ANSWERED
     with Ledger.open(path) as ledger:
         assert [account.suspended for account in ledger.accounts()] == [failed]
-    refused = subprocess.run(
-        [sys.executable, "-c", PROCESS, str(path), "real", "never"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    refused = forks.run(PROCESS, path, "real", "never")
     assert (refused.returncode != 0) == failed
     assert ("SuspendedError: this account is suspended" in refused.stderr) == failed
     assert ("drawn" in refused.stdout) != failed
@@ -123,11 +116,11 @@ def test_who_is_killed_after_the_payment_is_suspended_until_the_owner_resumes(tm
         ends = [event.scope for event in ledger.history() if event.kind == "suspend"]
         assert ends == ["crash"] * failed
         ledger.resume("tiny", "ann")
-    assert ask(path, "real", "never")[0] == ["drawn", "value"]
+    assert ask(forks, path, "real", "never")[0] == ["drawn", "value"]
     assert not [file.name for file in tmp_path.iterdir() if "-open-" in file.name]
 
 
-def test_without_a_crash_the_value_is_told_once(tmp_path):
-    words, values = ask(tmp_path / "l", "real", "never")
+def test_without_a_crash_the_value_is_told_once(forks, tmp_path):
+    words, values = ask(forks, tmp_path / "l", "real", "never")
     assert words == ["drawn", "value"]
     assert state(tmp_path / "l") == (Fraction(1, 4), values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -40,25 +38,23 @@ with sd.connect(connection, policy=policy, ledger=Killed.open(path)) as curator:
 """
 
 
-def run(path, point):
-    finished = subprocess.run(
-        [sys.executable, "-c", PROCESS, str(path), point], capture_output=True, text=True, check=False
-    )
+def run(forks, path, point):
+    finished = forks.run(PROCESS, path, point)
     assert finished.returncode in (0, -9), finished.stderr
     return finished.stdout.splitlines()
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_a_series_survives_being_killed_at_every_step(tmp_path, point):
+def test_a_series_survives_being_killed_at_every_step(forks, tmp_path, point):
     path = tmp_path / "book"
-    before = run(path, point)
+    before = run(forks, path, point)
     told = dict(line.split() for line in before if not line.startswith("all"))
     with Ledger.open(path) as ledger:
         ledger.verify()
         if point in SUSPENDS:
             assert ledger.account("tiny", "ann").suspended
             ledger.resume("tiny", "ann")
-    after = run(path, "never")
+    after = run(forks, path, "never")
     values = after[-1].split()[1:]
     assert len(values) == 3
     for interval, value in told.items():

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # its parts load when they are first used
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 from scipy.special import expit
 
 from sordino.core import ParameterError
@@ -94,8 +94,8 @@ class LaplacePosterior:
         falling, rising = self._integrals()
         q = float(np.exp(-self.epsilon))
         # Σ_{k≥c} q^{k-c} I_k and Σ_{k<c} q^{c-k-1} (q J_k), at every c from first to last
-        rightwards = lfilter([1.0], [1.0, -q], np.append(falling, 0.0)[::-1])[::-1]
-        leftwards = np.append(0.0, lfilter([1.0], [1.0, -q], rising))
+        rightwards = scipy.signal.lfilter([1.0], [1.0, -q], np.append(falling, 0.0)[::-1])[::-1]
+        leftwards = np.append(0.0, scipy.signal.lfilter([1.0], [1.0, -q], rising))
         counts = np.arange(self.model.people + 1, dtype=np.float64)
         nearest = np.clip(counts, self.first, self.last)
         place = nearest.astype(np.int64) - self.first
