@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check docs bench reproduce clean
+.PHONY: help demo test check browser docs bench reproduce clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -33,7 +33,12 @@ check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
 
-test: check ## everything: check, the exhaustive proofs, the zoo, the command line, the three engines
+browser: # the tests of pages run in one; a CI machine installs it, everybody else is told how
+	@command -v chromium >/dev/null || { [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends chromium; } >/dev/null 2>&1; } || \
+		echo "no chromium: the tests that need a browser are skipped (Debian: apt-get install chromium)"
+
+test: check browser ## everything: check, the exhaustive proofs, the zoo, the command line, the three engines
 	$(BIN)/pytest -n auto -m "slow" tests/unit tests/property
 	$(BIN)/pytest -n auto tests/oracles tests/exact tests/statistical tests/e2e
 	$(BIN)/pytest -n 2 --dist loadfile tests/backends
