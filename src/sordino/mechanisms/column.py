@@ -15,7 +15,8 @@ _ACCEPTED = "a list, a numpy array, or a pandas, polars or Arrow column"
 
 def as_floats(name: str, values: Any) -> NDArray[np.float64]:
     """One column as doubles: a list, a numpy array, or a pandas, polars or Arrow column; nulls are refused."""
-    native = nw.from_native(values, allow_series=True, pass_through=True)
+    known = isinstance(values, np.ndarray | list | tuple)  # these need no look at every data frame library
+    native = values if known else nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame | nw.LazyFrame):
         raise ParameterError(f"{name} must be one column, got a data frame: choose one of its columns")
     if isinstance(native, nw.Series):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +64,7 @@ class PermuteAndFlip:
 def _quadrature(total_bias: float, candidates: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights on (0, 1), dense near 0 on the scale 1/Σp on which the product decays."""
     if candidates <= _EXACT_DEGREE:
-        nodes, weights = np.polynomial.legendre.leggauss(candidates // 2 + 1)
-        return (nodes + 1) / 2, weights / 2
+        return _exact_quadrature(candidates // 2 + 1)
     panels = [0.0]
     while panels[-1] < 1 and panels[-1] * total_bias < 800:
         end = max(2 * panels[-1], 1 / (2 * total_bias))
@@ -73,6 +73,12 @@ def _quadrature(total_bias: float, candidates: int) -> tuple[NDArray[np.float64]
     half = np.diff(edges) / 2
     middle = (edges[1:] + edges[:-1]) / 2
     return (middle[:, None] + half[:, None] * _NODES).ravel(), (half[:, None] * _WEIGHTS).ravel()
+
+
+@cache
+def _exact_quadrature(degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    nodes, weights = np.polynomial.legendre.leggauss(degree)
+    return (nodes + 1) / 2, weights / 2
 
 
 def _log_products(
