@@ -67,8 +67,8 @@ def _error(noise: CellNoise, cell: Measured) -> float:
     if isinstance(noise, ConstantNoise):
         # E|X| of the two-sided geometric law P(X = x) ∝ e^(−|x|/w)
         return 1 / math.sinh(float(1 / noise.width))
-    if isinstance(noise, GridNoise) and cell.bound is not None:
-        return _grid_error(noise.grid, cell.bound)
+    if isinstance(noise, GridNoise) and cell.analysis is not None:
+        return _grid_error(noise.grid, cell.analysis.smooth_bound())
     raise SystemExit(f"no expected error is known for {noise.name}")
 
 
