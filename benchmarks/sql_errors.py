@@ -38,6 +38,8 @@ def compare_errors(plan: AnswerPlan, cell: Measured, epsilon: float) -> dict[str
     found = {name: _grid_error(noise.grid, _alone(analysis, name)) for name in names}
     found["all"] = _grid_error(noise.grid, analysis.smooth_bound())
     found["old"] = _grid_error(_old(epsilon), analysis.smooth_bound())
+    found["all, 95 %"] = _grid_radius(noise.grid, analysis.smooth_bound())
+    found["old, 95 %"] = _grid_radius(_old(epsilon), analysis.smooth_bound())
     # Dong & Yi 2021: generalised Cauchy noise of exponent 4 and scale 10·RS/ε, RS smooth at β = ε/10.
     residual = 10 * analysis.at(_residual_beta(epsilon), analysis="residual") / epsilon
     found["residual, published"] = residual * mean_radius(GeneralisedCauchy(4.0))
@@ -65,8 +67,8 @@ def _error(noise: CellNoise, cell: Measured) -> float:
     if isinstance(noise, ConstantNoise):
         # E|X| of the two-sided geometric law P(X = x) ∝ e^(−|x|/w)
         return 1 / math.sinh(float(1 / noise.width))
-    if isinstance(noise, GridNoise) and cell.bound is not None:
-        return _grid_error(noise.grid, cell.bound)
+    if isinstance(noise, GridNoise) and cell.analysis is not None:
+        return _grid_error(noise.grid, cell.analysis.smooth_bound())
     raise SystemExit(f"no expected error is known for {noise.name}")
 
 
@@ -78,6 +80,10 @@ def _alone(analysis: Analysis, name: str) -> SmoothBound:
 
 def _grid_error(grid: BetaGrid, bound: SmoothBound) -> float:
     return float(grid.scale(bound)) * mean_radius(grid.noise.shape)
+
+
+def _grid_radius(grid: BetaGrid, bound: SmoothBound) -> float:
+    return float(grid.scale(bound)) * grid.noise.shape.radius(0.95)
 
 
 def _old(epsilon: float) -> BetaGrid:

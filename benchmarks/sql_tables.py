@@ -104,11 +104,14 @@ def noise_table(marker: str, found: dict[str, Errors]) -> Report:
         "elastic, published": "FLEX as published / combined",
     }
     header = ["question", "exact", *ALL, "combined", "local", "old noise", *others.values()]
+    header += ["combined, 95 %", "old noise / combined, 95 %"]
     rows, larger, smaller = [], [], 0
     for question, mine in found.items():
         columns = ("exact", *ALL, "all", "local", "old")
         cells = [f"{mine[name]:.4g}" for name in columns]
-        rows.append([question, *cells, *(f"{mine[name] / mine['all']:.3g}×" for name in others)])
+        ratios = [f"{mine[name] / mine['all']:.3g}×" for name in others]
+        radii = [f"{mine['all, 95 %']:.4g}", f"{mine['old, 95 %'] / mine['all, 95 %']:.3g}×"]
+        rows.append([question, *cells, *ratios, *radii])
         shares = [mine["all"] / mine[name] for name in ("elastic", "residual")]
         larger += [question] if max(shares) > 1 + 1e-9 else []
         smaller += max(shares) < 1 - 1e-9
