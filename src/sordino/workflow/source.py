@@ -1,0 +1,113 @@
+"""The text of a workflow or a process, which is YAML or JSON; numbers stay as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sordino.core import ParameterError, Place
+from sordino.core.parameters import as_written, did_you_mean
+
+_LONGEST = 4 * 2**20  # written by hand; what is larger is not one
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without repeated keys, of which the later would silently win, and without rounding."""
+
+
+def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    seen: set[Any] = set()
+    for key, _ in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in seen:
+                place = Place(key.start_mark.line + 1, key.start_mark.column + 1)
+                raise ParameterError(f"{place}: {key.value!r} is given twice", place=place)
+            seen.add(key.value)
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=deep)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+# 0.1 is a tenth and 1e-6 a millionth: floats stay texts until they are read as fractions.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:float"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def read_source(source: Mapping[str, Any] | str | Path, what: str) -> dict[str, Any]:
+    """The content of a file, of a text with line breaks, or of a dict."""
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
+        text = read_file(Path(source), what)
+    elif isinstance(source, str):
+        text = source
+    else:
+        raise ParameterError(f"{what} is a dict, a path or YAML text, got {type(source).__name__}")
+    try:
+        content = yaml.load(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = None if mark is None else Place(mark.line + 1, mark.column + 1)
+        told = "" if place is None else f" ({place})"
+        raise ParameterError(
+            f"{what} is not YAML or JSON{told}: {error.problem or 'unreadable'}", place=place
+        ) from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        raise ParameterError(f"{what} is not YAML or JSON") from None
+    if not isinstance(content, dict):
+        raise ParameterError(f"{what} is a mapping of fields, got {type(content).__name__}")
+    return content
+
+
+def read_file(path: Path, what: str) -> str:
+    """The text of a file."""
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise ParameterError(f"{path} is longer than 4 MB: that is no {what}")
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, ParameterError):
+            raise
+        why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
+        raise ParameterError(f"{path} {why}") from None
+
+
+def read_amount(name: str, value: Any) -> Fraction:
+    """A number >= 0 that a file states, exactly as it is written."""
+    if isinstance(value, str):
+        try:
+            value = Decimal(value)
+        except InvalidOperation:
+            raise ParameterError(f"{name} must be a number, got {value!r}") from None
+    amount = as_written(name, value)
+    if amount < 0:
+        raise ParameterError(f"{name} must be >= 0, got {float(amount):g}")
+    return amount
+
+
+def read_names(where: str, value: Any) -> tuple[str, ...]:
+    """A list of names."""
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) and name for name in value):
+        raise ParameterError(f"{where} must be a list of names, got {value!r}")
+    return tuple(value)
+
+
+def check_fields(where: str, given: Any, accepted: tuple[str, ...]) -> dict[str, Any]:
+    """A mapping whose fields are all known."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"{where} must be a mapping of fields, got {given!r}")
+    for name in given:
+        if name not in accepted:
+            hint = did_you_mean(name, accepted, before="; ")
+            raise ParameterError(f"{where}: unknown field {name!r}; fields are {', '.join(accepted)}{hint}")
+    return dict(given)
