@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -321,3 +322,35 @@ def test_the_command_alone_shows_its_help(sordino):
     done = sordino("ledger")
     assert done.code == 0
     assert "grant" in done.out
+
+
+def test_the_ledger_is_verified_and_anchored(sordino, spent):
+    done = sordino("ledger", "verify", "shop.ledger")
+    events = len(json.loads(sordino("ledger", "history", "shop.ledger", "--json").out)["events"])
+    assert (done.code, done.out) == (
+        0,
+        f"{events} events: unbroken, and every sum is that of its events\n",
+    )
+    assert sordino("ledger", "anchor", "shop.ledger", "-o", "kept").out == f"anchored at event {events}\n"
+    older = Path("shop.ledger").read_bytes()
+    assert sordino(*ANN, "-e", 3).code == 0
+    told = sordino("ledger", "verify", "shop.ledger", "--anchor", "kept").out
+    assert told.startswith(f"{events + 1} events, 1 since the anchor of ")
+    kept = Path("kept").read_text()
+    moved = json.loads(sordino("ledger", "anchor", "shop.ledger", "-o", "kept", "--json").out)
+    assert moved["number"] == events + 1
+    assert Path("kept").read_text() != kept
+    Path("shop.ledger").write_bytes(older)
+    assert sordino("ledger", "verify", "shop.ledger").code == 0
+    for command in (("verify", "shop.ledger", "--anchor", "kept"), ("anchor", "shop.ledger", "-o", "kept")):
+        refused = sordino("ledger", *command)
+        assert refused.code != 0
+        assert "it is an older copy, or its last events were removed" in refused.err
+    assert json.loads(Path("kept").read_text())["sordino_anchor"]["number"] == events + 1  # not moved back
+
+
+def test_an_anchor_that_is_not_there_is_not_taken_for_granted(sordino, spent):
+    refused = sordino("ledger", "verify", "shop.ledger", "--anchor", "none")
+    assert refused.code != 0
+    assert "anchor none: no such file" in refused.err
+    assert not Path("none").exists()

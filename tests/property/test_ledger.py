@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import sordino as sd
 from sordino.ledger import TABLE_KINDS, Amount, Ledger, Limit
+from tests.unit.ledger.under_way import count_held
 
 ANALYSTS = ("ann", "bob")
 LIMITS = st.integers(10, 90).map(lambda tenths: tenths / 10)
@@ -56,8 +57,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
-        self.path = Path(self.folder.name) / "shop.ledger"
+        self.path = self.make_place()
         self.books = [Crashing.open(self.path), Crashing.open(self.path)]
         self.limits: dict[str, Limit] = {}
         self.declared: dict[str, Limit] = {}
@@ -72,6 +72,14 @@ class LedgerMachine(RuleBasedStateMachine):
     def teardown(self):
         for book in self.books:
             book.close()
+        self.remove_place()
+
+    def make_place(self):
+        """Where a ledger can be made; `tests/backends` has a server's database."""
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
+        return Path(self.folder.name) / "shop.ledger"
+
+    def remove_place(self):
         self.folder.cleanup()
 
     def spent(self, who):
@@ -321,9 +329,8 @@ class LedgerMachine(RuleBasedStateMachine):
                 assert not closed.get(event.analyst)
 
     @invariant()
-    def as_many_files_as_questions_under_way(self):
-        held = [file for file in Path(self.folder.name).iterdir() if "-open-" in file.name]
-        assert len(held) == len(self.waiting)
+    def as_many_locks_as_questions_under_way(self):
+        assert count_held(self.path) == len(self.waiting)
 
 
 TestLedger = LedgerMachine.TestCase

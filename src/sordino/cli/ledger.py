@@ -24,7 +24,10 @@ ledger = typer.Typer(
     rich_markup_mode="rich",
 )
 
-LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="The ledger: one SQLite file.")]
+LedgerFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="The ledger: one SQLite file, or postgresql://user@host/database."),
+]
 DatasetFilter = Annotated[str | None, typer.Option("--dataset", help="Only this data set.")]
 AnalystFilter = Annotated[str | None, typer.Option("--analyst", help="Only this analyst.")]
 _LONGEST = 60  # of a text in the table: what a pipe or a wide terminal shows in one line
@@ -51,8 +54,9 @@ class Format(StrEnum):
 def root(context: typer.Context) -> None:
     """Budgets of analysts, and the record of what was released.
 
-    The ledger is one file on a local disk. An answer is paid for there before
-    it is drawn, and stored there before it is shown.
+    The ledger is one file on a local disk, or in a PostgreSQL database. An
+    answer is paid for there before it is drawn, and stored there before it
+    is shown.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -247,6 +251,76 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
         print(
             "suspended: a question failed after it was paid for; see 'ledger history', then 'ledger resume'"
         )
+
+
+@ledger.command()
+def verify(
+    file: LedgerFile,
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ANCHOR", help="What 'ledger anchor' wrote: the ledger must have grown from it."
+        ),
+    ] = None,
+    as_json: ask.Json = False,
+) -> None:
+    """Check the chain of the events and every sum; with an anchor, that this is the ledger of then.
+
+    Writes nothing. Without an anchor an older copy, or a record that was
+    chained anew by somebody who knows how, looks as good as the real one.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger verify shop.ledger
+      sordino ledger verify shop.ledger --anchor /media/safe/shop.anchor
+    """
+    from sordino.ledger import Anchor, Ledger
+
+    kept = None if anchor is None else Anchor.read(anchor)
+    with Ledger.open(file, write=False) as book:
+        last = book.verify(kept)
+    if as_json:
+        since = None if kept is None else last.number - kept.number
+        print_json({"events": last.number, "hash": last.hash, "since_anchor": since})
+        return
+    grown = "" if kept is None else f", {last.number - kept.number} since the anchor of {kept.time}"
+    print(f"{last.number} events{grown}: unbroken, and every sum is that of its events")
+
+
+@ledger.command()
+def anchor(
+    file: LedgerFile,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="ANCHOR", help="A small file; keep it where no analyst writes."
+        ),
+    ],
+    as_json: ask.Json = False,
+) -> None:
+    """Write down how far the ledger goes, for 'ledger verify --anchor'.
+
+    An anchor that is there already is moved forward, after the ledger has
+    been checked against it.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger anchor shop.ledger -o /media/safe/shop.anchor
+    """
+    from pathlib import Path
+
+    from sordino.ledger import Anchor, Ledger
+
+    kept = Anchor.read(output) if Path(output).exists() else None
+    with Ledger.open(file, write=False) as book:
+        fresh = book.anchor(kept)
+    fresh.save(output)
+    if as_json:
+        print_json({"number": fresh.number, "hash": fresh.hash, "time": fresh.time})
+        return
+    print(f"anchored at event {fresh.number}")
 
 
 @ledger.command()

@@ -1,6 +1,7 @@
 """Durable budgets: accounts, reserve–commit, and the record of every release."""
 
 from sordino.ledger.account import Account
+from sordino.ledger.anchor import Anchor
 from sordino.ledger.batch import GaussianPart, LaplacePart, compose_batch
 from sordino.ledger.composition import Amount
 from sordino.ledger.event import Event, write_question_key
@@ -13,6 +14,7 @@ __all__ = [
     "TABLE_KINDS",
     "Account",
     "Amount",
+    "Anchor",
     "Event",
     "GaussianPart",
     "LaplacePart",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 
 from sordino.core import Distance, UnsupportedError
@@ -10,12 +9,13 @@ from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
 from sordino.ledger.records import CAP, find_account, read_limit, set_limit, write_limit
+from sordino.ledger.storage import Connection
 
 POLICY = "policy"  # the scope of a grant that a policy made
 
 
 def declare(
-    connection: sqlite3.Connection,
+    connection: Connection,
     dataset: str,
     limits: Mapping[str, Limit],
     *,
@@ -39,8 +39,9 @@ def declare(
     for analyst, limit in limits.items():
         if last.get(analyst) == limit:
             continue
+        connection.execute("DELETE FROM declared WHERE dataset = ? AND analyst = ?", (dataset, analyst))
         connection.execute(
-            "INSERT OR REPLACE INTO declared VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO declared VALUES (?, ?, ?, ?, ?, ?)",
             (dataset, analyst, *write_limit(limit)),
         )
         present = find_account(connection, dataset, analyst)
@@ -49,7 +50,7 @@ def declare(
 
 
 def _apply(
-    connection: sqlite3.Connection,
+    connection: Connection,
     dataset: str,
     analyst: str,
     limit: Limit,
@@ -68,7 +69,7 @@ def _apply(
         set_limit(connection, dataset, analyst, present.limit.nothing(), scope=POLICY)
 
 
-def _declared(connection: sqlite3.Connection, dataset: str) -> dict[str, Limit]:
+def _declared(connection: Connection, dataset: str) -> dict[str, Limit]:
     rows = connection.execute(
         "SELECT analyst, measure, loss_limit, delta_limit, at_delta FROM declared WHERE dataset = ?",
         (dataset,),

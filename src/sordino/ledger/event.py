@@ -27,6 +27,7 @@ class Event:
     that names the analyst no more or, with ``scope`` "revoked", the owner's act. On a ``suspend`` the ``scope`` says
     how a question ended without a release: "failure", "crash", or "withheld" because the account was suspended
     meanwhile. A ``declare`` (by a policy) or ``redeclare`` (by hand) has the tables in its ``parameters``.
+    ``hash`` chains it to the event before (`chain.py`).
 
     >>> import sordino as sd
     >>> from sordino.ledger import Ledger, Limit
@@ -56,6 +57,7 @@ class Event:
     question: str | None = None
     release: dict[str, Any] | None = None
     facts: str | None = None
+    hash: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, without what this kind of event does not have; a limit rounds down, a loss up."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from sordino.core import (
@@ -20,11 +19,14 @@ from sordino.core import (
 from sordino.core.closing import Closing
 from sordino.core.parameters import non_negative
 from sordino.ledger.account import Account
+from sordino.ledger.anchor import Anchor, check_chain
+from sordino.ledger.chain import ChainLink
 from sordino.ledger.composition import Amount
 from sordino.ledger.declared import declare
 from sordino.ledger.event import Event, read_distance, write_canonical_json, write_distance_key
 from sordino.ledger.limit import Limit
 from sordino.ledger.payment import pay
+from sordino.ledger.place import open_storage
 from sordino.ledger.records import (
     CAP,
     REVOKED,
@@ -43,6 +45,7 @@ from sordino.ledger.records import (
 )
 from sordino.ledger.replay import find_disorder, replay_account
 from sordino.ledger.reservation import Reservation, StoredRelease
+from sordino.ledger.storage import Storage
 from sordino.ledger.store import Store
 from sordino.ledger.suspension import SUSPENSION_NOTICE, find_dead_reservations, settle
 from sordino.ledger.tables import declare_tables, read_tables, redeclare_table
@@ -58,7 +61,7 @@ class Ledger(Closing):
     chosen questions and budgets (`composition.py`). A limit that is lowered below what was spent takes nothing back.
     A loss is per unit of the data set's one `Distance`; another Distance is refused.
     **Requires**: that answers leave only through `spend` (or `Reservation.commit`), that every release of a data
-    set goes to the same ledger, and that the file is not replaced by an older copy.
+    set goes to the same ledger, and that it is not replaced by an older copy (`verify` with an anchor finds that).
     **How**: reserve → produce → commit → hand out, each step durable before the next. A crash in between wastes
     budget and never returns it; a question that ends without a release suspends its account until the owner resumes it.
     **Numerics**: amounts are exact fractions of the decimals that were written; 0.1 ten times is 1.
@@ -76,7 +79,7 @@ class Ledger(Closing):
     {'value': 41} epsilon 1.5 left of epsilon 2
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Storage) -> None:
         self._store = store
         self._holders: dict[Reservation, str] = {}  # of the reservations made here that have not ended
 
@@ -84,13 +87,13 @@ class Ledger(Closing):
     def open(
         cls, path: str | os.PathLike[str], *, create: bool = True, patience: float = 10.0, write: bool = True
     ) -> Ledger:
-        """The ledger in a file, made if ``create``; waits ``patience`` seconds for other processes.
+        """The ledger in a file, or in a database such as ``postgresql://user@host/database``; made if ``create``.
 
-        Without ``write`` it can be looked at, also by those who may not write to it. The file needs a local file
-        system: the locks of network file systems are not reliable.
+        It waits ``patience`` seconds for other processes. Without ``write`` it can be looked at, also by those who may
+        not write to it. A file needs a local file system: the locks of network file systems are not reliable.
         """
         waits = non_negative("patience", patience)
-        return cls(Store(Path(path), create=create and write, patience=waits, write=write))
+        return cls(open_storage(path, create=create and write, patience=waits, write=write))
 
     @classmethod
     def in_memory(cls) -> Ledger:
@@ -98,16 +101,18 @@ class Ledger(Closing):
         return cls(Store(None, create=True, patience=10.0))
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file or the connection."""
         self._store.close()
 
     def __repr__(self) -> str:
         return f"<{self._store}>"
 
     def __reduce__(self) -> tuple[Callable[[str, bool], Ledger], tuple[str, bool]]:
-        if self._store.path is None:
-            raise LedgerError("a ledger in memory stays in the process that made it: use Ledger.open(path)")
-        return _reopen, (str(self._store.path), self._store.write)
+        if self._store.address is None:
+            raise LedgerError(
+                f"{self._store} stays in the process that made it: use Ledger.open(path) in the other one"
+            )
+        return _reopen, (self._store.address, self._store.write)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
         """A copy would be the same budgets: what holds a ledger and is copied shares it."""
@@ -142,7 +147,7 @@ class Ledger(Closing):
     def _set_limit(self, dataset: str, analyst: str, limit: Limit, distance: Distance | None) -> Account:
         _limit(limit)
         with self._store.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (dataset,))
+            connection.execute("INSERT INTO datasets (dataset) VALUES (?) ON CONFLICT DO NOTHING", (dataset,))
             if distance is not None:
                 fix_distance(connection, dataset, check_distance(distance))
             present = find_account(connection, dataset, analyst)
@@ -169,7 +174,8 @@ class Ledger(Closing):
             limits[CAP] = _limit(cap)
         with self._store.transaction() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO datasets (dataset) VALUES (?)", (_name("dataset", dataset),)
+                "INSERT INTO datasets (dataset) VALUES (?) ON CONFLICT DO NOTHING",
+                (_name("dataset", dataset),),
             )
             asked = fix_distance(connection, dataset, check_distance(distance))
             if tables is not None:
@@ -447,12 +453,19 @@ class Ledger(Closing):
         with self._store.reading() as connection:
             return read_events(connection, dataset, analyst)
 
-    def verify(self) -> None:
+    def anchor(self, last: Anchor | None = None) -> Anchor:
+        """Number and hash of the last event, to be kept where who can write the ledger cannot; after `verify`."""
+        return Anchor.of(self.verify(last))
+
+    def verify(self, anchor: Anchor | None = None) -> ChainLink:
         """Check that every account is what its events make it, each payment within the limit that stood then.
 
-        LedgerError if not.
+        And that the events are a chain (`chain.py`): none was edited, removed or swapped by somebody who did not chain
+        the rest anew. With an ``anchor`` that was taken before, nobody did: the ledger has grown since, and what it
+        said then it says now. LedgerError if not; else the last link of the chain.
         """
         with self._store.reading() as connection:
+            last = check_chain(connection, str(self._store), anchor)
             if (wrong := find_disorder(connection)) is not None:
                 raise LedgerError(f"{self._store}: {wrong}")
             for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
@@ -462,6 +475,7 @@ class Ledger(Closing):
                     raise LedgerError(
                         f"{self._store}: the account of {whose} on data set {dataset!r} does not match its events"
                     )
+        return last
 
 
 def _reopen(path: str, write: bool) -> Ledger:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from typing import Any
 
-from sordino.core import BudgetError, Guarantee
+from sordino.core import BudgetError, Guarantee, ParameterError
 from sordino.ledger.composition import make_printable
 from sordino.ledger.records import (
     CAP,
@@ -17,10 +16,14 @@ from sordino.ledger.records import (
     fix_distance,
     write_guarantee,
 )
+from sordino.ledger.storage import Connection
+
+RENEWABLE = "renewable"  # the scope of what a renewable budget has paid for
+VALUE_OF_SERIES = "value of a series"  # the unit of its Distance
 
 
 def pay(
-    connection: sqlite3.Connection,
+    connection: Connection,
     dataset: str,
     analyst: str,
     guarantee: Guarantee,
@@ -31,6 +34,11 @@ def pay(
 
     ``holder``: who works on it (`alive.py`). ``fields``: what else its event says.
     """
+    if guarantee.distance.unit == VALUE_OF_SERIES and fields.get("scope") != RENEWABLE:
+        raise ParameterError(
+            f"losses per {VALUE_OF_SERIES} are counted by a renewable budget and do not add up with what never comes "
+            "back: pay with spend_renewable; nothing was spent"
+        )
     account = find_granted_account(connection, dataset, analyst)
     fix_distance(connection, dataset, guarantee.distance)
     cost = account.limit.cost(guarantee.loss)

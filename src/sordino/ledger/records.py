@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from sordino.core import BudgetError, Distance, Guarantee, LedgerError, Loss, ParameterError
 from sordino.core.parameters import as_written
 from sordino.ledger.account import Account
+from sordino.ledger.chain import find_last_link, read_by_name, write_event
 from sordino.ledger.composition import Amount
 from sordino.ledger.event import Event, write_distance_key
 from sordino.ledger.limit import Limit
+from sordino.ledger.storage import Connection
 
 if TYPE_CHECKING:
     from sordino.ledger.reservation import Reservation
@@ -23,7 +24,7 @@ REVOKED = "revoked"  # the scope of a limit of nothing that the owner set by han
 CAP = ""  # the analyst's name under which the cap of a data set is kept
 
 
-def find_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
+def find_account(connection: Connection, dataset: str, analyst: str) -> Account | None:
     """The account as it stands, if there is one."""
     row = connection.execute(
         "SELECT loss_spent, delta_spent, measure, loss_limit, delta_limit, at_delta FROM accounts "
@@ -38,7 +39,7 @@ def find_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> 
     return Account(dataset, analyst or None, read_limit(*limit), spent, suspended)
 
 
-def is_suspended(connection: sqlite3.Connection, dataset: str, analyst: str) -> bool:
+def is_suspended(connection: Connection, dataset: str, analyst: str) -> bool:
     """Whether a suspension was written and not lifted since; whether somebody died unnoticed is `suspension.py`'s."""
     row = connection.execute(
         "SELECT kind FROM events WHERE kind IN ('suspend', 'resume') AND dataset = ? AND analyst = ? "
@@ -61,7 +62,7 @@ def write_limit(limit: Limit) -> tuple[str, str, str, str | None]:
 
 
 def set_limit(
-    connection: sqlite3.Connection,
+    connection: Connection,
     dataset: str,
     analyst: str,
     limit: Limit,
@@ -72,8 +73,9 @@ def set_limit(
     """Write a limit and its event; what was spent is counted anew, in the measure of the limit."""
     spent = sum_events(connection, dataset, analyst, limit)
     measure, loss, delta, at_delta = write_limit(limit)
+    connection.execute("DELETE FROM accounts WHERE dataset = ? AND analyst = ?", (dataset, analyst))
     connection.execute(
-        "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (dataset, analyst, measure, loss, delta, at_delta, str(spent.loss), str(spent.delta)),
     )
     append_event(
@@ -91,7 +93,7 @@ def set_limit(
     return Account(dataset, analyst or None, limit, spent, suspended)
 
 
-def find_granted_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+def find_granted_account(connection: Connection, dataset: str, analyst: str) -> Account:
     """The account, or a refusal that says who can grant one."""
     account = find_account(connection, dataset, analyst) if analyst else None
     if account is None or account.withdrawn:
@@ -103,7 +105,7 @@ def find_granted_account(connection: sqlite3.Connection, dataset: str, analyst: 
     return account
 
 
-def find_known_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account:
+def find_known_account(connection: Connection, dataset: str, analyst: str) -> Account:
     """The account that the owner means to change, or an error that says that there is none."""
     account = find_account(connection, dataset, analyst)
     if account is None:
@@ -111,7 +113,7 @@ def find_known_account(connection: sqlite3.Connection, dataset: str, analyst: st
     return account
 
 
-def charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> None:
+def charge(connection: Connection, account: Account, cost: Amount) -> None:
     """Write the new sum of an account."""
     spent = account.spent + cost
     connection.execute(
@@ -120,7 +122,7 @@ def charge(connection: sqlite3.Connection, account: Account, cost: Amount) -> No
     )
 
 
-def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distance) -> bool:
+def fix_distance(connection: Connection, dataset: str, distance: Distance) -> bool:
     """The first Distance that is named is the data set's for good; whether one was named before."""
     key = write_distance_key(distance)
     known, text = connection.execute(
@@ -139,31 +141,30 @@ def fix_distance(connection: sqlite3.Connection, dataset: str, distance: Distanc
     return known is not None
 
 
-def append_event(connection: sqlite3.Connection, **fields: Any) -> int:
-    """Write one event; its number."""
-    content = {"time": datetime.now(UTC).isoformat(timespec="microseconds")} | fields
-    columns, marks = ", ".join(content), ", ".join("?" * len(content))
-    cursor = connection.execute(f"INSERT INTO events ({columns}) VALUES ({marks})", tuple(content.values()))
-    if cursor.lastrowid is None:
-        raise LedgerError("SQLite did not number an event; nothing was released")
-    return cursor.lastrowid
+def append_event(connection: Connection, **fields: Any) -> int:
+    """Write one event, chained to the last one; its number."""
+    last = find_last_link(connection)
+    content = {
+        "number": last.number + 1,
+        "time": datetime.now(UTC).isoformat(timespec="microseconds"),
+    } | fields
+    write_event(connection, content, last.hash)
+    return last.number + 1
 
 
 def select_events(
-    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
+    connection: Connection, dataset: str | None = None, analyst: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """Every event as it is stored, in order."""
     cursor = connection.execute(
         "SELECT * FROM events WHERE dataset = coalesce(?, dataset) AND analyst = coalesce(?, analyst) ORDER BY number",
         (dataset, analyst),
     )
-    names = [column[0] for column in cursor.description]
-    for row in cursor:
-        yield dict(zip(names, row, strict=True))
+    yield from read_by_name(cursor)
 
 
 def read_events(
-    connection: sqlite3.Connection, dataset: str | None = None, analyst: str | None = None
+    connection: Connection, dataset: str | None = None, analyst: str | None = None
 ) -> list[Event]:
     """Every event in order, of one data set or one analyst if asked."""
     return [_event(row) for row in select_events(connection, dataset, analyst)]
@@ -183,7 +184,7 @@ def write_guarantee(guarantee: Guarantee) -> dict[str, str | None]:
     return written | {"facts": facts, "distance": str(guarantee.distance), "theorem": guarantee.theorem}
 
 
-def find_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+def find_reservation(connection: Connection, reservation: Reservation) -> dict[str, Any]:
     """The reserve event that a reservation claims to be. The record counts: what differs from it is refused.
 
     With ``end``: the kind of the event that has ended it, or None; and ``holder``: who works on it.
@@ -193,11 +194,10 @@ def find_reservation(connection: sqlite3.Connection, reservation: Reservation) -
         raise LedgerError(
             "a reservation is known by the whole number that it was given; nothing was released"
         )
-    cursor = connection.execute("SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (number,))
-    found = cursor.fetchone()
-    if found is None:
+    found = connection.execute("SELECT * FROM events WHERE number = ? AND kind = 'reserve'", (number,))
+    row = next(read_by_name(found), None)
+    if row is None:
         raise LedgerError(f"reservation {number} is not in this ledger; nothing was released")
-    row = dict(zip((column[0] for column in cursor.description), found, strict=True))
     if not isinstance(reservation.guarantee, Guarantee):
         raise LedgerError(f"reservation {number} has no Guarantee; nothing was released")
     claimed = write_guarantee(reservation.guarantee)
@@ -215,7 +215,7 @@ def find_reservation(connection: sqlite3.Connection, reservation: Reservation) -
     }
 
 
-def find_open_reservation(connection: sqlite3.Connection, reservation: Reservation) -> dict[str, Any]:
+def find_open_reservation(connection: Connection, reservation: Reservation) -> dict[str, Any]:
     """The same, if nothing has ended it."""
     row = find_reservation(connection, reservation)
     if row["end"] is not None:
@@ -223,9 +223,7 @@ def find_open_reservation(connection: sqlite3.Connection, reservation: Reservati
     return row
 
 
-def end_reservation(
-    connection: sqlite3.Connection, reserved: Mapping[str, Any], kind: str, **fields: Any
-) -> int:
+def end_reservation(connection: Connection, reserved: Mapping[str, Any], kind: str, **fields: Any) -> int:
     """Write the one event that ends a reservation, on the account that paid for it; its number."""
     connection.execute("DELETE FROM unended WHERE number = ?", (reserved["number"],))
     whose = {name: reserved[name] for name in ("dataset", "analyst")}
@@ -241,7 +239,7 @@ def read_reserved_loss(reserved: Mapping[str, Any]) -> Loss:
     return Loss(**exact, bounded_range=reserved["facts"] == "bounded_range")
 
 
-def sum_events(connection: sqlite3.Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
+def sum_events(connection: Connection, dataset: str, analyst: str, limit: Limit) -> Amount:
     """The sum over the events: reservations that were not refunded, of one analyst or (the cap) of all."""
     total = Amount()
     refunded = {row[0] for row in connection.execute("SELECT reservation FROM events WHERE kind = 'refund'")}

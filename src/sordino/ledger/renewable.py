@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.core import BudgetError, Distance, Guarantee, Loss, ParameterError, SuspendedError
 from sordino.core.parameters import as_written, non_negative, positive, whole
+from sordino.ledger.account import Account
 from sordino.ledger.event import write_canonical_json
-from sordino.ledger.payment import pay
-from sordino.ledger.records import find_granted_account, select_events
+from sordino.ledger.payment import RENEWABLE, VALUE_OF_SERIES, pay
+from sordino.ledger.records import CAP, find_account, find_granted_account, select_events
 from sordino.ledger.reservation import Reservation, StoredRelease
+from sordino.ledger.storage import Connection
 from sordino.ledger.suspension import SUSPENSION_NOTICE, settle
 
 if TYPE_CHECKING:
     from sordino.ledger.ledger import Ledger
 
-SCOPE = "renewable"
 _LONGEST = 1 << 12  # bits of an exact number; beyond it is rounded, towards refusing
+_MOST_PASSED = 1 << 12  # times without a loss that are followed; what came back after so many is not counted
+_MOST_PLANNED = 10**6
 
 
 class RenewableBudget:
@@ -69,7 +71,7 @@ class RenewableBudget:
     def distance(self) -> Distance:
         """What the loss is per unit of: no rows."""
         return Distance(
-            "value of a series",
+            VALUE_OF_SERIES,
             "replace",
             among=f"series in which moving X_i by 1 moves X_j by {self._correlation}^|i-j|, void unless changes are "
             "independent",
@@ -80,6 +82,12 @@ class RenewableBudget:
         spent, ahead = self._after(_loss(epsilon))
         self._spent, self._ahead, self._time = spent, ahead, self._time + 1
         return self.available
+
+    def pass_until(self, time: int) -> None:
+        """Go to a later time without a loss between; after many times no more comes back, which is sound."""
+        for _ in range(min(time - self._time, _MOST_PASSED)):
+            self.spend(0)
+        self._time = max(self._time, time)
 
     @property
     def available(self) -> Fraction:
@@ -101,6 +109,10 @@ class RenewableBudget:
         if times is None:
             return [self.rate]
         count = whole("times", times, least=1)
+        if count > _MOST_PLANNED:
+            raise ParameterError(
+                f"times must be at most {_MOST_PLANNED}, got {times!r}: plan() has the rate of an endless series"
+            )
         if count == 1:
             return [self._limit]
         end = self._limit / (1 + self._correlation)
@@ -121,9 +133,11 @@ def spend_renewable(
 ) -> StoredRelease:
     """Pay for the value of a public ``time`` from an account that renews itself, then draw, store and return it.
 
-    The limit of the account is B, less what was spent on it in the ordinary way, which never comes back. Times must
-    increase; those between were not asked about. The data set has the Distance of the renewable budget for good, so
-    that losses per row are refused on it.
+    The limit of the account is B. Times must increase; those between were not asked about. The data set has the
+    Distance of the renewable budget for good, so that losses per row are refused on it, and losses per value of a
+    series that are paid in the ordinary way are refused everywhere.
+    **Guarantee**: what an analyst is told costs at most B at every time, and what all are told together at most the cap
+    of the data set, if it has one. A crash after payment suspends the account, and what was paid stays paid.
     """
     asked, at = _loss(epsilon), whole("time", time, least=1)
     rho = read_correlation(correlation)
@@ -135,6 +149,7 @@ def spend_renewable(
             if not suspended:
                 budget = _replay(connection, dataset, analyst, rho, at)
                 budget.spend(asked)
+                _check_cap(connection, dataset, rho, at, asked)
                 free = Guarantee(
                     Loss(epsilon=0.0),
                     budget.distance,
@@ -149,7 +164,7 @@ def spend_renewable(
                     free,
                     holder,
                     question=question,
-                    scope=SCOPE,
+                    scope=RENEWABLE,
                     mechanism=mechanism or None,
                     parameters=write_canonical_json("parameters", told),
                 )
@@ -164,38 +179,69 @@ def spend_renewable(
         return reservation.commit(produce())
 
 
-def _replay(
-    connection: sqlite3.Connection, dataset: str, analyst: str, rho: Fraction, at: int
-) -> RenewableBudget:
+def _replay(connection: Connection, dataset: str, analyst: str, rho: Fraction, at: int) -> RenewableBudget:
     """The budget after all that was spent of it, at the time before ``at``."""
-    account = find_granted_account(connection, dataset, analyst)
-    if account.limit.measure != "epsilon" or not account.left.loss:
-        raise BudgetError(
-            f"a renewable budget needs an account in epsilon with something left, got {account.limit}"
-        )
-    budget = RenewableBudget(account.left.loss, rho)
-    for row in select_events(connection, dataset, analyst):
-        if row["kind"] != "reserve" or row["scope"] != SCOPE:
-            continue
-        told = json.loads(row["parameters"])
-        if Fraction(told["correlation"]) != rho:
+    budget = RenewableBudget(_limit_of(find_granted_account(connection, dataset, analyst)), rho)
+    for correlation, time, loss in _read_losses(connection, dataset, analyst):
+        if correlation != rho:
             raise ParameterError(
-                f"this account renews itself with correlation {told['correlation']}, and {rho} was given: it is one "
-                "series"
+                f"this account renews itself with correlation {correlation}, and {rho} was given: it is one series"
             )
-        _pass_times(budget, told["time"] - 1)
-        budget.spend(Fraction(told["epsilon"]))
+        budget.pass_until(time - 1)
+        budget.spend(loss)
     if at <= budget.time:
         raise ParameterError(
             f"times are out of order: {budget.time} is over, and {at} was asked; nothing was spent"
         )
-    _pass_times(budget, at - 1)
+    budget.pass_until(at - 1)
     return budget
 
 
-def _pass_times(budget: RenewableBudget, until: int) -> None:
-    while budget.time < until:
-        budget.spend(0)
+def _check_cap(connection: Connection, dataset: str, rho: Fraction, at: int, loss: Fraction) -> None:
+    """All analysts together, at all times: Σ_j ρ^{|i−j|}·ε_j is largest at a time i with a loss of its own."""
+    cap = find_account(connection, dataset, CAP)
+    if cap is None:
+        return
+    losses: dict[int, Fraction] = {at: loss}
+    for _, time, paid in _read_losses(connection, dataset, None):
+        losses[time] = losses.get(time, Fraction(0)) + paid
+    times = sorted(losses)
+    before, after = _gather(times, losses, rho), _gather(times[::-1], losses, rho)
+    limit = _limit_of(cap)
+    if any(before[time] + after[time] - losses[time] > limit for time in times):
+        raise BudgetError(
+            f"epsilon {float(loss):.6g} was asked at time {at} and the cap of data set {dataset!r} over all analysts "
+            "does not allow it; nothing was spent; ask the owner of the data"
+        )
+
+
+def _gather(times: list[int], losses: Mapping[int, Fraction], rho: Fraction) -> dict[int, Fraction]:
+    """At each time its loss and what is left of those of the times that come before it in the list; rounded up."""
+    found: dict[int, Fraction] = {}
+    total, last = Fraction(0), times[0]
+    for time in times:
+        faded = total * rho ** min(abs(time - last), _MOST_PASSED)
+        total, last = _shorten(faded + losses[time], up=True), time
+        found[time] = total
+    return found
+
+
+def _limit_of(account: Account) -> Fraction:
+    if account.limit.measure != "epsilon" or not account.left.loss:
+        raise BudgetError(
+            f"a renewable budget needs a limit in epsilon with something left, got {account.limit}"
+        )
+    return account.left.loss
+
+
+def _read_losses(
+    connection: Connection, dataset: str, analyst: str | None
+) -> Iterator[tuple[Fraction, int, Fraction]]:
+    """Correlation, time and loss of all that was paid, in the order in which it was."""
+    for row in select_events(connection, dataset, analyst):
+        if row["kind"] == "reserve" and row["scope"] == RENEWABLE:
+            told = json.loads(row["parameters"])
+            yield Fraction(told["correlation"]), told["time"], Fraction(told["epsilon"])
 
 
 def read_correlation(value: Any) -> Fraction:
@@ -213,7 +259,10 @@ def read_correlation(value: Any) -> Fraction:
 
 def _loss(value: Any) -> Fraction:
     if isinstance(value, str):
-        value = Fraction(value)
+        try:
+            value = Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            raise ParameterError(f"epsilon must be a number such as 0.5 or '1/3', got {value!r}") from None
     non_negative("epsilon", value)
     return as_written("epsilon", value)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from sordino.core import Loss
 from sordino.ledger.account import Account
 from sordino.ledger.composition import Amount
 from sordino.ledger.limit import Limit
 from sordino.ledger.records import read_limit, read_reserved_loss, select_events
 from sordino.ledger.schema import UNENDED_BY_EVENTS
+from sordino.ledger.storage import Connection
 
 
-def replay_account(connection: sqlite3.Connection, dataset: str, analyst: str) -> Account | None:
+def replay_account(connection: Connection, dataset: str, analyst: str) -> Account | None:
     """Limit and sum after all events; None if some payment exceeded the limit that stood when it was made.
 
     A limit may be lowered below what was spent: that leaves nothing, and is no mistake.
@@ -41,7 +40,7 @@ def replay_account(connection: sqlite3.Connection, dataset: str, analyst: str) -
     return None if limit is None else Account(dataset, analyst or None, limit, spent, suspended)
 
 
-def find_disorder(connection: sqlite3.Connection) -> str | None:
+def find_disorder(connection: Connection) -> str | None:
     """What no questions could have left, such as an end of somebody else's reservation; None if all fits."""
     stray = connection.execute(
         "SELECT ending.number FROM events AS ending LEFT JOIN events AS paid ON paid.number = ending.reservation "
@@ -52,7 +51,7 @@ def find_disorder(connection: sqlite3.Connection) -> str | None:
     if stray is not None:
         return f"event {stray[0]} does not end a reservation of its own account"
     kept = "SELECT number, dataset, analyst FROM unended ORDER BY number"
-    found = f"SELECT number, dataset, analyst FROM ({UNENDED_BY_EVENTS}) ORDER BY number"
+    found = f"SELECT number, dataset, analyst FROM ({UNENDED_BY_EVENTS}) AS found ORDER BY number"
     if connection.execute(kept).fetchall() != connection.execute(found).fetchall():
         return "the list of open reservations does not match its events"
     return None

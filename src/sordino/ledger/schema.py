@@ -1,8 +1,10 @@
-"""The tables of a ledger's file, and how files of older formats become the present one."""
+"""The tables of a ledger's SQLite file, and how files of older formats become the present one."""
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 3
+from dataclasses import dataclass
+
+SCHEMA_VERSION = 4
 
 _DECLARED = """
 CREATE TABLE declared (    -- what a policy said last, whatever was granted since; analyst '' is the cap
@@ -40,7 +42,8 @@ CREATE TABLE events (
   reservation INTEGER REFERENCES events (number),
   epsilon TEXT, delta TEXT, rho TEXT, at_delta TEXT,
   distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT,
-  facts TEXT
+  facts TEXT,
+  hash TEXT NOT NULL       -- of this event and of the hash before it (`chain.py`)
 );
 """
 _EVENT_RULES = """
@@ -85,33 +88,45 @@ WHERE number IN (
 );
 """
 )
-# Format 2 knew neither suspensions nor tables. SQLite cannot change a CHECK, so the events are copied, line by line.
-_FROM_2_TO_3 = (
-    """
-ALTER TABLE events RENAME TO events_of_format_2;
-DROP TRIGGER events_keep_content;
-DROP TRIGGER events_keep_lines;
-DROP INDEX events_by_question;
-DROP INDEX one_end_per_reservation;
+# SQLite cannot change a CHECK, nor add a column that must be said: the events are copied, line by line.
+_SET_ASIDE = """
+CREATE TABLE older_events AS SELECT * FROM events ORDER BY number;
+DROP TABLE events;
 """
-    + _EVENTS
-    + f"""
-INSERT INTO events SELECT *, {_FACTS} FROM events_of_format_2 ORDER BY number;
-DROP TABLE events_of_format_2;
+_DROP_OLDER = """
+DROP TABLE older_events;
 """
-    + _EVENT_RULES
-    + _UNENDED
-    + f"INSERT INTO unended {UNENDED_BY_EVENTS.strip()};\n"
-)
 
-# By the format that a file has; 0 is an empty file.
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """From one format to the present one: ``before``, then the older ``events`` are chained anew, then ``after``."""
+
+    before: str
+    events: str | None
+    after: str
+
+
+# Format 2 knew neither suspensions nor tables.
+_FROM_2 = Upgrade(
+    _SET_ASIDE + _EVENTS,
+    f"SELECT *, {_FACTS} AS facts FROM older_events ORDER BY number",
+    _DROP_OLDER + _EVENT_RULES + _UNENDED + f"INSERT INTO unended {UNENDED_BY_EVENTS.strip()};\n",
+)
+# By the format that a file has; 0 is an empty file. Format 3 did not chain its events.
 UPGRADES = {
-    0: _ACCOUNTS + _EVENTS + _EVENT_RULES + _DECLARED + _UNENDED,
-    1: _FROM_1_TO_2 + _FROM_2_TO_3,
-    2: _FROM_2_TO_3,
+    0: Upgrade(_ACCOUNTS + _EVENTS, None, _EVENT_RULES + _DECLARED + _UNENDED),
+    1: Upgrade(_FROM_1_TO_2 + _FROM_2.before, _FROM_2.events, _FROM_2.after),
+    2: _FROM_2,
+    3: Upgrade(
+        _SET_ASIDE + _EVENTS, "SELECT * FROM older_events ORDER BY number", _DROP_OLDER + _EVENT_RULES
+    ),
 }
 # For those who only look: the same names for what an older file does not keep.
-SEEN_AS_PRESENT = (
-    f"CREATE TEMP VIEW events AS SELECT *, {_FACTS} AS facts FROM main.events",
-    f"CREATE TEMP VIEW unended AS {UNENDED_BY_EVENTS.strip()}",
-)
+_UNENDED_SEEN = f"CREATE TEMP VIEW unended AS {UNENDED_BY_EVENTS.strip()}"
+_FACTS_SEEN = f"CREATE TEMP VIEW events AS SELECT *, {_FACTS} AS facts, NULL AS hash FROM main.events"
+SEEN_AS_PRESENT = {
+    1: (_FACTS_SEEN, _UNENDED_SEEN),
+    2: (_FACTS_SEEN, _UNENDED_SEEN),
+    3: ("CREATE TEMP VIEW events AS SELECT *, NULL AS hash FROM main.events",),
+}

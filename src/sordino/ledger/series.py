@@ -9,7 +9,6 @@ the owner has resumed it the interval is drawn anew: what was drawn before was n
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from sordino.ledger.event import write_canonical_json, write_question_key
 from sordino.ledger.payment import pay
 from sordino.ledger.records import end_reservation
 from sordino.ledger.reservation import Reservation, StoredRelease
+from sordino.ledger.storage import Connection
 from sordino.ledger.suspension import SUSPENSION_NOTICE, settle
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def name_interval(name: str, interval: int) -> str:
     return write_question_key("series interval", name=name, interval=interval)
 
 
-def _find(connection: sqlite3.Connection, dataset: str, analyst: str, question: str) -> StoredRelease | None:
+def _find(connection: Connection, dataset: str, analyst: str, question: str) -> StoredRelease | None:
     row = connection.execute(
         "SELECT release, number, time FROM events WHERE kind = 'commit' AND dataset = ? AND analyst = ? "
         "AND question = ? ORDER BY number LIMIT 1",
@@ -116,9 +116,7 @@ def _find(connection: sqlite3.Connection, dataset: str, analyst: str, question: 
     return None if row is None else StoredRelease(json.loads(row[0]), row[1], row[2], reused=True)
 
 
-def _refuse_claimed(
-    connection: sqlite3.Connection, dataset: str, analyst: str, question: str, interval: int
-) -> None:
+def _refuse_claimed(connection: Connection, dataset: str, analyst: str, question: str, interval: int) -> None:
     open_claims = connection.execute(
         "SELECT 1 FROM unended JOIN events ON events.number = unended.number "
         "WHERE unended.dataset = ? AND unended.analyst = ? AND events.question = ? LIMIT 1",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sordino.core import LedgerError
 from sordino.ledger.alive import Alive
+from sordino.ledger.chain import chain_anew
 from sordino.ledger.schema import SCHEMA_VERSION, SEEN_AS_PRESENT, UPGRADES
 
 _APPLICATION = 0x536F7264  # "Sord": tells a ledger from any other SQLite file
@@ -63,6 +64,11 @@ class Store:
 
     def __str__(self) -> str:
         return self._name
+
+    @property
+    def address(self) -> str | None:
+        """The file's path; a ledger in memory has none."""
+        return None if self.path is None else str(self.path)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -169,7 +175,7 @@ class Store:
                 self._identity = _identity(self.path)
             if known < SCHEMA_VERSION:
                 connection.execute("PRAGMA temp_store = MEMORY")
-                for view in SEEN_AS_PRESENT:
+                for view in SEEN_AS_PRESENT[known]:
                     connection.execute(view)
             return
         if self.path is not None and self._write_ahead(connection) != "wal":
@@ -181,7 +187,12 @@ class Store:
         try:
             version = self._check_kind(connection)  # again: another process may have been here meanwhile
             if version < SCHEMA_VERSION:
-                for statement in _statements(UPGRADES[version]):
+                upgrade = UPGRADES[version]
+                for statement in _statements(upgrade.before):
+                    connection.execute(statement)
+                if upgrade.events is not None:
+                    chain_anew(connection, upgrade.events)
+                for statement in _statements(upgrade.after):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

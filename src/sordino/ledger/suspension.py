@@ -7,15 +7,14 @@ either ends with a release or suspends the account, durably and before anything 
 **What failures can tell**: between two acts of the owner, which question of an account was the first to end without a
 release, and no more. Questions of the same account that were under way then are withheld: whether they would have been
 answered or would have failed, their end is the same sentence. A question whose process died (killed, out of memory,
-power) is found by its lock (`alive.py`) by whoever asks next and by every question that is still under way.
+power) is found by its lock (`alive.py`) by whoever asks next and by every question that is still under way. A lock on
+a server ends moments after its process (`alive_postgresql.py`): what ends in between may tell more.
 """
 
 from __future__ import annotations
 
-import sqlite3
-
-from sordino.ledger.alive import Alive
 from sordino.ledger.records import end_reservation, is_suspended
+from sordino.ledger.storage import Connection, Liveness
 
 SUSPENSION_NOTICE = (
     "this account is suspended until the owner of the data resumes it, because a question failed after it was paid for "
@@ -25,7 +24,7 @@ SUSPENSION_NOTICE = (
 
 
 def settle(
-    connection: sqlite3.Connection, alive: Alive, dataset: str, analyst: str, *, but: int | None = None
+    connection: Connection, alive: Liveness, dataset: str, analyst: str, *, but: int | None = None
 ) -> bool:
     """Write down who died without a word; whether the account is suspended then.
 
@@ -40,7 +39,7 @@ def settle(
 
 
 def find_dead_reservations(
-    connection: sqlite3.Connection, alive: Alive, dataset: str, analyst: str
+    connection: Connection, alive: Liveness, dataset: str, analyst: str
 ) -> list[tuple[int, str | None]]:
     """Reservations of an account that have no end and that nobody works on, with their holders."""
     rows = connection.execute(

@@ -15,7 +15,6 @@ names, upper and lower case alike: a table under a new name is a new table.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from sordino.core import ParameterError
 from sordino.core.parameters import choice, did_you_mean
 from sordino.ledger.event import write_canonical_json
 from sordino.ledger.records import CAP, append_event
+from sordino.ledger.storage import Connection
 
 TABLE_KINDS = ("private", "view", "public")  # rows of a table are protected, rows of a view are, none are
 
@@ -33,7 +33,7 @@ _WAS = {
 }
 
 
-def declare_tables(connection: sqlite3.Connection, dataset: str, tables: Mapping[str, str]) -> None:
+def declare_tables(connection: Connection, dataset: str, tables: Mapping[str, str]) -> None:
     """Record what is new; refuse what contradicts the record, unless nothing was asked yet."""
     known = read_tables(connection, dataset)
     news = {}
@@ -53,7 +53,7 @@ def declare_tables(connection: sqlite3.Connection, dataset: str, tables: Mapping
         _write(connection, "declare", dataset, news)
 
 
-def redeclare_table(connection: sqlite3.Connection, dataset: str, table: str, kind: str) -> None:
+def redeclare_table(connection: Connection, dataset: str, table: str, kind: str) -> None:
     """The owner's act: from now on the table counts as this; saying the same again changes nothing."""
     ((name, kind),) = _checked({table: kind}).items()
     known = read_tables(connection, dataset)
@@ -67,7 +67,7 @@ def redeclare_table(connection: sqlite3.Connection, dataset: str, table: str, ki
         _write(connection, "redeclare", dataset, {name: kind})
 
 
-def read_tables(connection: sqlite3.Connection, dataset: str) -> dict[str, str]:
+def read_tables(connection: Connection, dataset: str) -> dict[str, str]:
     """Every table that a policy has named, by its name in lower case, with what it was declared as last."""
     rows = connection.execute(
         "SELECT parameters FROM events WHERE kind IN ('declare', 'redeclare') AND dataset = ? ORDER BY number",
@@ -85,13 +85,13 @@ def _checked(tables: Any) -> dict[str, str]:
     return {name.casefold(): choice(f"table {name!r}", kind, TABLE_KINDS) for name, kind in tables.items()}
 
 
-def _was_asked(connection: sqlite3.Connection, dataset: str) -> bool:
+def _was_asked(connection: Connection, dataset: str) -> bool:
     found = connection.execute(
         "SELECT 1 FROM events WHERE kind = 'reserve' AND dataset = ? LIMIT 1", (dataset,)
     )
     return found.fetchone() is not None
 
 
-def _write(connection: sqlite3.Connection, kind: str, dataset: str, tables: dict[str, str]) -> None:
+def _write(connection: Connection, kind: str, dataset: str, tables: dict[str, str]) -> None:
     parameters = write_canonical_json("tables", {"tables": tables})
     append_event(connection, kind=kind, dataset=dataset, analyst=CAP, parameters=parameters)

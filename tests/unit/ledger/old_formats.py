@@ -40,6 +40,46 @@ CREATE TABLE declared (
 PRAGMA user_version = 2;
 """
 )
+FORMAT_3 = """
+PRAGMA application_id = 1399812708;
+CREATE TABLE datasets (dataset TEXT PRIMARY KEY, distance TEXT, distance_text TEXT);
+CREATE TABLE accounts (
+  dataset TEXT NOT NULL, analyst TEXT NOT NULL, measure TEXT NOT NULL,
+  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
+  loss_spent TEXT NOT NULL, delta_spent TEXT NOT NULL,
+  PRIMARY KEY (dataset, analyst)
+);
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  time TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (
+    kind IN ('grant', 'declare', 'redeclare', 'reserve', 'commit', 'refund', 'suspend', 'resume')
+  ),
+  dataset TEXT NOT NULL,
+  analyst TEXT NOT NULL,
+  reservation INTEGER REFERENCES events (number),
+  epsilon TEXT, delta TEXT, rho TEXT, at_delta TEXT,
+  distance TEXT, theorem TEXT, guarantee TEXT, mechanism TEXT, parameters TEXT, scope TEXT, question TEXT, release TEXT,
+  facts TEXT
+);
+CREATE INDEX events_by_question ON events (dataset, analyst, question) WHERE kind = 'commit';
+CREATE UNIQUE INDEX one_end_per_reservation ON events (reservation) WHERE reservation IS NOT NULL;
+CREATE INDEX events_of_suspension ON events (dataset, analyst, number) WHERE kind IN ('suspend', 'resume');
+CREATE INDEX events_of_tables ON events (dataset, number) WHERE kind IN ('declare', 'redeclare');
+CREATE INDEX events_of_payment ON events (dataset) WHERE kind = 'reserve';
+CREATE TRIGGER events_keep_content BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TRIGGER events_keep_lines BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+CREATE TABLE declared (
+  dataset TEXT NOT NULL, analyst TEXT NOT NULL, measure TEXT NOT NULL,
+  loss_limit TEXT NOT NULL, delta_limit TEXT NOT NULL, at_delta TEXT,
+  PRIMARY KEY (dataset, analyst)
+);
+CREATE TABLE unended (
+  number INTEGER PRIMARY KEY REFERENCES events (number), dataset TEXT NOT NULL, analyst TEXT NOT NULL, holder TEXT
+);
+CREATE INDEX unended_of_account ON unended (dataset, analyst);
+PRAGMA user_version = 3;
+"""
 # Policy: ann 1, bob 1; ann was answered, then granted 0.85; zoe was granted 2 by hand.
 _ROW = '{"change":"add_remove","unit":"row","weights":{}}'
 _CONTENT = f"""
@@ -70,12 +110,14 @@ UPDATE accounts SET loss_spent = '1/4' WHERE analyst = 'zoe';
 
 
 def write_old(path, version, *, unended=False):
-    """A ledger of format 1 or 2 with six events, or seven."""
+    """A ledger of format 1, 2 or 3 with six events, or seven."""
     file = sqlite3.connect(path, isolation_level=None)
-    file.executescript({1: FORMAT_1, 2: FORMAT_2}[version] + _CONTENT)
-    if version == 2:
+    file.executescript({1: FORMAT_1, 2: FORMAT_2, 3: FORMAT_3}[version] + _CONTENT)
+    if version > 1:
         file.executescript(_DECLARED)
     if unended:
         file.executescript(_UNENDED)
+    if unended and version == 3:
+        file.execute("INSERT INTO unended VALUES (7, 'shop', 'zoe', 'old.ledger-open-gone')")
     file.close()
     return path

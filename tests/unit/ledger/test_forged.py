@@ -10,6 +10,7 @@ import pytest
 import sordino as sd
 from sordino.ledger import Ledger, Limit, Reservation
 from tests.unit.ledger.conftest import pure
+from tests.unit.ledger.tampering import add_event
 
 WEIGHTED = sd.Distance("row", "add_remove", (("orders", 2.0),))
 
@@ -106,10 +107,7 @@ def test_a_reservation_of_another_ledger_is_unknown(real):
 )
 def test_events_that_no_question_can_have_left_are_found(both, real, path, event):
     both.verify()
-    file = sqlite3.connect(path, isolation_level=None)
-    values = event.format(open=real.number)
-    file.execute(f"INSERT INTO events (time, kind, dataset, analyst, reservation) VALUES ('', {values})")
-    file.close()
+    add_event(path, "time, kind, dataset, analyst, reservation", f"'', {event.format(open=real.number)}")
     with pytest.raises(sd.LedgerError, match="does not end a reservation of its own account"):
         both.verify()
 

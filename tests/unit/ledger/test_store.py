@@ -17,6 +17,7 @@ import sordino as sd
 from sordino.ledger import Ledger, Limit
 from sordino.ledger.schema import SCHEMA_VERSION
 from tests.unit.ledger.conftest import pure
+from tests.unit.ledger.tampering import add_event, tampering
 
 NOBODY = 65534
 
@@ -324,19 +325,17 @@ def test_sums_that_do_not_match_the_events_are_found(ledger, path):
         ledger.verify()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE accounts SET loss_limit = '5'",
-        "UPDATE accounts SET loss_spent = '9/4'; INSERT INTO events (time, kind, dataset, analyst, epsilon, delta, "
-        "theorem) VALUES ('', 'reserve', 'shop', 'ann', '7/4', '0', 't')",
-    ],
-)
-def test_a_limit_that_nobody_granted_and_a_payment_beyond_the_limit_are_found(ledger, path, change):
+@pytest.mark.parametrize("beyond", [False, True])
+def test_a_limit_that_nobody_granted_and_a_payment_beyond_the_limit_are_found(ledger, path, beyond):
     ledger.spend("shop", "ann", pure(0.5), "q", lambda: {"value": 1})
-    other = sqlite3.connect(path, isolation_level=None)
-    other.executescript(change)
-    other.close()
+    if beyond:
+        columns = "time, kind, dataset, analyst, epsilon, delta, theorem"
+        add_event(path, columns, "'', 'reserve', 'shop', 'ann', '7/4', '0', 't'")
+    with tampering(path) as file:
+        file.execute("UPDATE accounts SET " + ("loss_spent = '9/4'" if beyond else "loss_limit = '5'"))
+        file.execute(
+            "INSERT INTO unended SELECT number, dataset, analyst, NULL FROM events WHERE epsilon = '7/4'"
+        )
     with pytest.raises(sd.LedgerError, match="does not match its events"):
         ledger.verify()
 

@@ -15,6 +15,7 @@ from sordino.ledger import alive as alive_module
 from sordino.ledger.suspension import SUSPENSION_NOTICE
 from tests.unit.ledger.conftest import pure
 from tests.unit.ledger.old_formats import write_old
+from tests.unit.ledger.under_way import await_the_dead, count_held
 
 FAILURES = [
     sd.EngineError("no", "row 7"),
@@ -275,14 +276,10 @@ def test_threads_that_fail_together_tell_of_one_failure(ledger):
 # --- those who died
 
 
-def lock_files(path):
-    return [file for file in path.parent.iterdir() if "-open-" in file.name]
-
-
 def test_who_goes_without_a_word_has_failed(ledger, path):
     with Ledger.open(path) as gone:
         gone.reserve("shop", "ann", pure(0.25), question="q")
-        assert len(lock_files(path)) == 1
+        assert count_held(path) == 1
         assert not ledger.account("shop", "ann").suspended  # somebody works on it
         ledger.spend("shop", "ann", pure(0.1), "known", answer)
     assert ledger.account("shop", "ann").suspended
@@ -294,7 +291,7 @@ def test_who_goes_without_a_word_has_failed(ledger, path):
         ledger.spend("shop", "ann", pure(0.1), "q", lambda: pytest.fail("drawn"))
     assert [(e.kind, e.scope) for e in ledger.history()][-1] == ("suspend", "crash")
     assert refusals(ledger) == {(SUSPENSION_NOTICE, None)}
-    assert lock_files(path) == []
+    assert count_held(path) == 0
     ledger.verify()
 
 
@@ -341,6 +338,7 @@ def test_a_killed_process_has_failed_and_a_living_one_has_not(ledger, path):
     mine = ledger.reserve("shop", "ann", pure(0.1), question="mine")
     # The child sees that its parent lives, asks, and is killed with its question under way.
     assert in_a_child(lambda: ledger.reserve("shop", "ann", pure(0.2), question="its").analyst) == "ann"
+    await_the_dead(path)
     assert ledger.account("shop", "ann").suspended
     assert outcome(mine) == f"SuspendedError: {SUSPENSION_NOTICE}"
     ledger.resume("shop", "ann")
@@ -365,20 +363,21 @@ def test_a_child_does_not_keep_its_dead_parents_question_alive(ledger, path):
     os.waitpid(child, 0)
     with os.fdopen(read) as pipe:
         grandchild = int(os.read(pipe.fileno(), 20))
+    await_the_dead(path)
     try:
         assert ledger.account("shop", "ann").suspended
     finally:
         os.kill(grandchild, signal.SIGKILL)
 
 
-def test_questions_that_end_well_leave_no_files(ledger, path):
+def test_questions_that_end_well_leave_no_locks(ledger, path):
     ledger.spend("shop", "ann", pure(0.1), "q", answer)
     ledger.reserve("shop", "ann", pure(0.1), question="r").refund()
     fail(ledger)
     ledger.resume("shop", "ann")
     with pytest.raises(sd.BudgetError):
         ledger.reserve("shop", "ann", pure(5.0), question="too much")
-    assert lock_files(path) == []
+    assert count_held(path) == 0
 
 
 def test_opening_removes_what_tells_nothing_and_leaves_what_is_held_or_named(ledger, path):
@@ -390,7 +389,7 @@ def test_opening_removes_what_tells_nothing_and_leaves_what_is_held_or_named(led
     Ledger.open(path).close()
     assert not orphan.exists()
     assert other.exists()
-    assert len(lock_files(path)) == 2
+    assert count_held(path) == 2
     assert outcome(mine) == "value"
 
 
@@ -456,7 +455,7 @@ def test_a_failure_that_cannot_be_written_down_counts_as_a_death(ledger):
     ledger.verify()
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_question_that_an_older_format_left_without_an_end_has_failed(path, version):
     write_old(path, version, unended=True)
     with Ledger.open(path, write=False) as reader:
