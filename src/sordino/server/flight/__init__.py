@@ -1,0 +1,1 @@
+"""Arrow Flight SQL: ADBC and JDBC drivers ask private questions with a token as bearer."""

@@ -1,0 +1,111 @@
+"""Catalogue questions of Flight SQL, from the policy alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sordino.curator.description import Description
+
+_SCHEMA = "public"
+_COLUMNS = {
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "text": pa.string(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+}
+_INFO = pa.schema(
+    [
+        pa.field("info_name", pa.uint32(), nullable=False),
+        pa.field(
+            "value",
+            pa.dense_union(
+                [
+                    pa.field("string_value", pa.string()),
+                    pa.field("bool_value", pa.bool_()),
+                    pa.field("bigint_value", pa.int64()),
+                    pa.field("int32_bitmask", pa.int32()),
+                    pa.field("string_list", pa.list_(pa.string())),
+                    pa.field("int32_to_int32_list_map", pa.map_(pa.int32(), pa.list_(pa.int32()))),
+                ]
+            ),
+            nullable=False,
+        ),
+    ]
+)
+
+
+def answer_metadata(kind: str, command: Any, description: Description) -> pa.Table:
+    """Rows of one catalogue command."""
+    base = description.dataset
+    if kind == "CommandGetCatalogs":
+        return _table(("catalog_name",), [(base,)], missing=())
+    if kind == "CommandGetDbSchemas":
+        shown = _matches(command.db_schema_filter_pattern, _SCHEMA)
+        rows = [(base, _SCHEMA)] if shown else []
+        return _table(("catalog_name", "db_schema_name"), rows)
+    if kind == "CommandGetTableTypes":
+        return _table(("table_type",), [("TABLE",)])
+    if kind == "CommandGetSqlInfo":
+        return _INFO.empty_table()
+    if kind == "CommandGetTables":
+        return _tables(command, description)
+    raise NotImplementedError(f"{kind} is not answered here")
+
+
+def _tables(command: Any, description: Description) -> pa.Table:
+    listed = (not command.table_types or "TABLE" in command.table_types) and _matches(
+        command.db_schema_filter_pattern, _SCHEMA
+    )
+    tables = [
+        table
+        for table in (description.tables if listed else ())
+        if _matches(command.table_name_filter_pattern, table.name)
+    ]
+    rows = [(description.dataset, _SCHEMA, table.name, "TABLE") for table in tables]
+    found = _table(
+        ("catalog_name", "db_schema_name", "table_name", "table_type"),
+        rows,
+        ("catalog_name", "db_schema_name"),
+    )
+    if not command.include_schema:
+        return found
+    schemas = [
+        pa.schema(
+            [
+                (column.name, _COLUMNS.get(column.type.partition("(")[0], pa.string()))
+                for column in table.columns
+            ]
+        )
+        .serialize()
+        .to_pybytes()
+        for table in tables
+    ]
+    return found.append_column(
+        pa.field("table_schema", pa.binary(), nullable=False), pa.array(schemas, pa.binary())
+    )
+
+
+def _table(
+    names: Sequence[str], rows: Sequence[tuple[str, ...]], missing: Sequence[str] = ("catalog_name",)
+) -> pa.Table:
+    """Columns of texts; ``missing``: those that the protocol lets be missing."""
+    schema = pa.schema([pa.field(name, pa.string(), nullable=name in missing) for name in names])
+    arrays = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """SQL's LIKE; no pattern matches everything."""
+    if not pattern:
+        return True
+    parts = {"%": ".*", "_": "."}
+    return (
+        re.fullmatch("".join(parts.get(sign, re.escape(sign)) for sign in pattern), name, re.DOTALL)
+        is not None
+    )

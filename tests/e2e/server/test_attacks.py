@@ -1,0 +1,239 @@
+"""Strangers and analysts who send what no client sends: the server goes on, nothing is paid, memory stays bounded."""
+
+from __future__ import annotations
+
+import random
+import re
+import socket
+import struct
+import time
+
+import httpx
+import psycopg
+import pytest
+
+from tests.e2e.server.serving import serving
+from tests.e2e.server.wire import Wire, frame, startup
+
+COUNT = b"SELECT COUNT(*) FROM orders"
+
+
+def memory() -> int:
+    with open("/proc/self/statm", encoding="ascii") as told:
+        return int(told.read().split()[1]) * 4096
+
+
+@pytest.fixture
+def unharmed(server):
+    """Afterwards the server answers everybody, nothing was paid by anybody, and nothing was a defect."""
+    spent = [server.spent(name) for name in ("ann", "bob", "eve")]
+    held = memory()
+    yield
+    assert [server.spent(name) for name in ("ann", "bob", "eve")] == spent
+    with server.client("ann") as ann:
+        assert ann.get("/v1/budget").status_code == 200
+    with psycopg.connect(server.dsn("ann"), autocommit=True) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert memory() - held < 300 << 20
+    assert not [line for line in server.log if "defect" in line]
+
+
+def mutate(content: bytes, draw: random.Random) -> bytes:
+    made = bytearray(content)
+    for _ in range(draw.randint(1, 6)):
+        way = draw.randrange(4)
+        place = draw.randrange(len(made) + 1)
+        if way == 0 and made:
+            made[place % len(made)] = draw.randrange(256)
+        elif way == 1:
+            del made[place : place + draw.randint(1, 8)]
+        elif way == 2:
+            made[place:place] = draw.randbytes(draw.randint(1, 8))
+        else:
+            made = made[:place]
+    return bytes(made)
+
+
+def conversation() -> list[bytes]:
+    """Messages of the extended protocol about the catalogue, which cost nothing however they are read."""
+    sql = b"SELECT relname FROM pg_class WHERE relname = $1"
+    bind = b"\0s\0" + struct.pack("!hhhi", 1, 0, 1, 2) + b"ab" + struct.pack("!hh", 1, 1)
+    return [
+        frame(b"P", b"s\0" + sql + b"\0" + struct.pack("!hi", 1, 25)),
+        frame(b"B", bind),
+        frame(b"D", b"P\0"),
+        frame(b"D", b"Ss\0"),
+        frame(b"E", b"\0" + struct.pack("!i", 0)),
+        frame(b"C", b"Ss\0"),
+        frame(b"H"),
+        frame(b"S"),
+        frame(b"Q", b"SELECT 1\0"),
+    ]
+
+
+@pytest.mark.slow
+def test_mutated_frames_before_and_after_the_login(server, unharmed):
+    draw = random.Random(20260101)
+    until = time.monotonic() + 20
+    for number in range(120):
+        if time.monotonic() > until:
+            break
+        with Wire(server.postgres, 3) as wire:
+            wire.send(mutate(startup("ann"), draw) if number % 2 else draw.randbytes(draw.randint(1, 200)))
+            wire.socket.shutdown(socket.SHUT_WR)
+            assert b"Traceback" not in wire.drain()
+    for _ in range(120):
+        if time.monotonic() > until + 20:
+            break
+        with Wire(server.postgres, 3) as wire:
+            wire.login("ann", server.tokens["ann"])
+            wire.send(mutate(b"".join(draw.choices(conversation(), k=6)), draw) + frame(b"X"))
+            wire.socket.shutdown(socket.SHUT_WR)
+            told = wire.drain()
+            assert b"Traceback" not in told
+            assert b"XX000" not in told
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        struct.pack("!ii", 1 << 30, 3 << 16),
+        struct.pack("!ii", -5, 3 << 16),
+        struct.pack("!ii", 8, 2 << 16),
+        struct.pack("!ii", 8, 9 << 16),
+        struct.pack("!ii", 8, 3 << 16),
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        struct.pack("!ii", 8, 80877103) * 5,
+        struct.pack("!iiii", 16, 80877102, 1, 1),
+    ],
+)
+def test_first_messages_that_are_none(server, unharmed, content):
+    with Wire(server.postgres, 5) as wire:
+        wire.send(content)
+        wire.socket.shutdown(socket.SHUT_WR)
+        told = wire.drain()
+        assert len(told) < 1000
+        assert b"Traceback" not in told
+
+
+def test_the_minor_version_is_agreed_on(server):
+    with Wire(server.postgres) as wire:
+        wire.send(startup("ann", (3 << 16) + 2))
+        assert wire.message()[0] == b"v"
+        assert wire.message()[0] == b"R"
+
+
+def test_a_stranger_sends_no_large_message(server, unharmed):
+    with Wire(server.postgres, 5) as wire:
+        wire.send(startup("ann"))
+        wire.message()
+        wire.send(b"p" + struct.pack("!i", 1 << 20))
+        assert b"10000 bytes at most" in wire.drain()
+
+
+def test_large_and_endless_messages_of_an_analyst(server, unharmed):
+    for content in (
+        b"Q" + struct.pack("!i", 1 << 30),
+        b"Q" + struct.pack("!i", 3),
+        frame(b"Q", b"SELECT 1"),
+        frame(b"z"),
+        frame(b"P", b"s\0SELECT 1\0" + struct.pack("!h", -1)),
+    ):
+        with Wire(server.postgres, 5) as wire:
+            wire.login("ann", server.tokens["ann"])
+            wire.send(content + frame(b"X"))
+            told = wire.drain()
+            assert b"08P01" in told
+            assert b"XX000" not in told
+
+
+def test_one_value_in_many_places_is_refused(server, unharmed):
+    with Wire(server.postgres) as wire:
+        wire.login("ann", server.tokens["ann"])
+        sql = b"SELECT " + b",".join([b"$1"] * 4000)
+        value = b"x" * 900_000
+        bind = b"\0\0" + struct.pack("!hhi", 0, 1, len(value)) + value + struct.pack("!h", 0)
+        wire.send(frame(b"P", b"\0" + sql + b"\0" + struct.pack("!h", 0)) + frame(b"B", bind) + frame(b"S"))
+        assert any(b"54000" in body for letter, body in wire.until_ready() if letter == b"E")
+
+
+def test_what_is_prepared_is_bounded(server, unharmed):
+    with Wire(server.postgres) as wire:
+        wire.login("ann", server.tokens["ann"])
+        for number in range(600):
+            wire.send(frame(b"P", f"s{number}\0SELECT 1\0".encode() + struct.pack("!h", 0)))
+        wire.send(frame(b"S"))
+        told = wire.until_ready()
+    assert sum(letter == b"1" for letter, _ in told) == 500
+    assert any(b"53000" in body for letter, body in told if letter == b"E")
+
+
+def test_a_slow_client_keeps_nobody_waiting(server, unharmed):
+    host, port = server.postgres
+    idle = [socket.create_connection((host, port)) for _ in range(30)]
+    web = server.http.removeprefix("http://").split(":")
+    slow = [socket.create_connection((web[0], int(web[1]))) for _ in range(30)]
+    for one in slow:
+        one.sendall(b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+    begun = time.monotonic()
+    with server.client("ann") as ann:
+        assert ann.get("/v1/budget").status_code == 200
+    assert time.monotonic() - begun < 10
+    for one in idle + slow:
+        one.close()
+
+
+def test_a_body_that_does_not_come_ends_the_connection(server, unharmed, monkeypatch):
+    monkeypatch.setattr("sordino.server.http.guard.PATIENCE", 0.3)
+    host, _, port = server.http.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as one:
+        one.sendall(b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        assert b"408" in one.recv(1000)
+
+
+def test_an_answer_that_nobody_takes_is_paid_and_kept(tmp_path):
+    """Who hangs up has paid, the ledger is whole, and reuse finds what was drawn."""
+    with serving(tmp_path) as running:
+        with Wire(running.postgres) as wire:
+            wire.login("bob", running.tokens["bob"])
+            wire.send(frame(b"Q", b"/* sordino: epsilon = 0.5 */ " + COUNT + b"\0"))
+        until = time.monotonic() + 20
+        with running.client("bob") as bob:
+            while time.monotonic() < until and not bob.get("/v1/history").json()["questions"]:
+                time.sleep(0.05)
+            (asked,) = bob.get("/v1/history").json()["questions"]
+            assert asked["outcome"] == "commit"
+            sql = "/* sordino: epsilon = 0.5 */ " + COUNT.decode()
+            body = {"sql": sql, "epsilon": 0.5, "reuse": True}
+            assert bob.post("/v1/query", json=body).json()["release"]["value"] == asked["release"]["value"]
+        assert running.spent("bob") == 0.5
+        from sordino.server.journal import verify_journal
+
+        verify_journal(running.journal.path)
+
+
+def test_thousands_of_wrong_tokens(tmp_path):
+    """They are turned away in bounded time and lines, and an analyst elsewhere is not disturbed."""
+    with serving(tmp_path, proxies=1) as running, httpx.Client(base_url=running.http) as client:
+        begun = time.monotonic()
+        for number in range(2000):
+            said = {"Authorization": f"Bearer sdt_{number:08}_{'x' * 43}", "X-Forwarded-For": "10.0.0.1"}
+            assert client.get("/v1/budget", headers=said).status_code == 401
+        assert time.monotonic() - begun < 60  # with Nagle's delay alone it is over 80
+        right = {"Authorization": f"Bearer {running.tokens['ann']}"}
+        assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.1"}).status_code == 401
+        assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.2"}).status_code == 200
+        assert len(running.journal.path.read_text().splitlines()) < 250
+        # A stranger who says to be elsewhere is believed as far as there are proxies, and no further.
+        said = {"X-Forwarded-For": "10.0.0.2, 10.0.0.1"}
+        assert client.get("/v1/budget", headers=right | said).status_code == 401
+
+
+def test_names_that_are_hostile_stay_names(server, unharmed):
+    with server.client("ann") as ann:
+        for path in ("<script>", "..%2f..", "a'; DROP TABLE x;--", "%00", "\u202e"):
+            response = ann.get(f"/v1/tables/{path}")
+            assert response.status_code in (400, 404)
+            assert response.headers["content-type"] == "application/json"
+            assert not re.search(r"Traceback|File \"", response.text)

@@ -1,0 +1,186 @@
+"""The console in a real browser: ask, pay, be wrong, look back; the owner's page; keys alone; no script of others."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server.serving import HOSTILE, serving
+
+pytestmark = pytest.mark.slow
+GROUPS = "SELECT city, COUNT(*) AS n FROM orders GROUP BY city"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if path is None or driver is None:
+        pytest.skip("no Chromium and chromedriver on this machine (Debian: chromium chromium-driver)")
+    selenium = pytest.importorskip("selenium.webdriver", reason="drives the browser")
+    options = selenium.ChromeOptions()
+    options.binary_location = path
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,1000"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = selenium.Chrome(options, selenium.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("console")) as server:
+        yield server
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("what was waited for did not come")
+
+
+def see(browser, name):
+    return browser.find_element("id", name)
+
+
+def enter(browser, running, name):
+    browser.delete_all_cookies()
+    browser.get(running.http)
+    until(lambda: see(browser, "token").is_displayed())
+    see(browser, "token").send_keys(running.tokens[name] + "\n")
+    until(lambda: see(browser, "sql").is_displayed() and see(browser, "tables").text)
+
+
+def picture(browser, name):
+    """Screenshots for a person, where a folder is named."""
+    folder = os.environ.get("SORDINO_PICTURES")
+    if folder:
+        browser.save_screenshot(str(Path(folder) / f"{name}.png"))
+
+
+def write(browser, sql):
+    editor = see(browser, "sql")
+    editor.clear()
+    editor.send_keys(sql)
+
+
+@pytest.fixture
+def quiet(browser):
+    """The console of the browser says nothing: no script failed and no policy was broken."""
+    browser.get_log("browser")
+    yield
+    said = [line["message"] for line in browser.get_log("browser")]
+    assert not [line for line in said if "401" not in line and "400" not in line], said
+
+
+def test_a_wrong_token_is_told_so(browser, running, quiet):
+    browser.delete_all_cookies()
+    browser.get(running.http)
+    until(lambda: see(browser, "token").is_displayed())
+    see(browser, "token").send_keys("sdt_wrong\n")
+    assert until(lambda: see(browser, "login-error").text)
+    assert not see(browser, "console").is_displayed()
+
+
+def test_preview_then_pay_then_look_back(browser, running, quiet):
+    enter(browser, running, "ann")
+    before = running.spent("ann")
+    write(browser, GROUPS)
+    assert not see(browser, "pay").is_enabled()
+    see(browser, "preview").click()
+    until(lambda: see(browser, "preview-panel").is_displayed())
+    assert running.spent("ann") == before
+    picture(browser, "preview")
+    until(lambda: see(browser, "pay").is_enabled())
+    see(browser, "pay").click()
+    panel = until(lambda: "Rome" in see(browser, "answer-panel").text and see(browser, "answer-panel"))
+    assert running.spent("ann") == pytest.approx(before + 0.1)
+    assert panel.find_elements("css selector", "table")
+    assert panel.find_elements("css selector", "svg")
+    picture(browser, "answer-light")
+    browser.find_element("css selector", "[data-page=history]").click()
+    assert until(lambda: GROUPS in see(browser, "history-list").text)
+    picture(browser, "history")
+
+
+def test_an_error_points_at_its_place(browser, running, quiet):
+    enter(browser, running, "ann")
+    write(browser, "SELECT COUNT(*) FROM nothing")
+    see(browser, "preview").click()
+    assert until(lambda: see(browser, "ask-error").text)
+    lines = see(browser, "ask-place").get_attribute("textContent").split("\n")
+    caret = next(line for line in lines if "^" in line)
+    above = lines[lines.index(caret) - 1]
+    assert above[caret.index("^") :].startswith("nothing")
+    picture(browser, "error")
+
+
+def test_keys_alone(browser, running, quiet):
+    from selenium.webdriver.common.keys import Keys
+
+    enter(browser, running, "ann")
+    before = running.spent("ann")
+    editor = browser.switch_to.active_element  # the editor has the focus after the login
+    assert editor.get_attribute("id") == "sql"
+    editor.send_keys("SELECT COUNT(*) AS c FROM patients")
+    editor.send_keys(Keys.CONTROL, Keys.ENTER)
+    until(lambda: see(browser, "pay").is_enabled())
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, Keys.SHIFT, Keys.ENTER)
+    until(lambda: see(browser, "answer-panel").text not in ("", "Asking …"))
+    assert running.spent("ann") == pytest.approx(before + 0.1)
+
+
+def test_hostile_names_are_text(browser, running, quiet):
+    enter(browser, running, "ann")
+    assert HOSTILE in see(browser, "tables").text
+    assert not browser.find_elements("css selector", "#tables img")
+    write(browser, f'SELECT "{HOSTILE}", COUNT(*) FROM odd GROUP BY "{HOSTILE}"')
+    see(browser, "preview").click()
+    until(lambda: see(browser, "preview-panel").is_displayed() or see(browser, "ask-error").text)
+    assert not browser.find_elements("css selector", "img")
+
+
+def test_the_owner_sees_accounts_and_explains(browser, running, quiet):
+    enter(browser, running, "boss")
+    write(browser, GROUPS)
+    browser.find_element("id", "owner-tab").click()
+    until(lambda: "bob" in see(browser, "accounts").text)
+    see(browser, "explain").click()
+    until(lambda: see(browser, "explained").text or see(browser, "owner-error").text)
+    assert see(browser, "owner-error").text == ""
+    assert until(lambda: see(browser, "policy").text)
+    assert "card" in see(browser, "policy").get_attribute("textContent")  # the owner sees what is hidden
+    picture(browser, "owner")
+
+
+def test_an_analyst_has_no_page_of_the_owner(browser, running, quiet):
+    enter(browser, running, "ann")
+    assert not see(browser, "owner-tab").is_displayed()
+    assert "card" not in see(browser, "tables").text
+
+
+def test_dark_and_on_a_phone(browser, running, quiet):
+    enter(browser, running, "ann")
+    light = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") != light
+    write(browser, GROUPS)
+    see(browser, "preview").click()
+    until(lambda: see(browser, "preview-panel").is_displayed())
+    picture(browser, "dark")
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    wide = browser.execute_script("return document.documentElement.scrollWidth")
+    assert wide <= 390, "the page is wider than the phone"
+    picture(browser, "phone-dark")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
