@@ -42,7 +42,12 @@ QUESTIONS = {
     ),
     "hours until the first arrives": ("SELECT MIN(SQRT(x*x + y*y)/speed) FROM ship", None),
     "sum of squared distances": ("SELECT SUM(x*x + y*y) FROM ship", None),
-    "mean speed": ("SELECT SUM(speed) FROM ship", None),
+    "sum of speeds": ("SELECT SUM(speed) FROM ship", None),
+    "how close two of 500 ships come": (
+        "SELECT MIN(SQRT((a.x - b.x)*(a.x - b.x) + (a.y - b.y)*(a.y - b.y))) FROM ship AS a JOIN ship AS b "
+        "ON a.id < b.id WHERE a.id < 500 AND b.id < 500",
+        None,
+    ),
 }
 
 
@@ -106,23 +111,31 @@ def print_times(curator: sd.Curator, plain: duckdb.DuckDBPyConnection) -> None:
 
 
 def plot(curves: dict[str, list[tuple[float, float]]], path: str) -> None:
-    """The error of the counts against ε."""
+    """The error against ε: of counts, and of kilometres and hours."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4.2))
-    for name in ("ships within 50 km of the port", "slow ships within 50 km"):
-        points = np.array(curves[name])
-        axes.loglog(points[:, 0], points[:, 1], marker="o", label=name)
-    axes.set_xticks([0.25, 0.5, 1, 2, 5], ["0.25", "0.5", "1", "2", "5"])
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("ε per 100 m (and per 5 % of speed)")
-    axes.set_ylabel("error with 95 %, ships")
-    axes.set_title("Counting ships whose positions are protected")
-    axes.grid(visible=True, which="both", alpha=0.3)
-    axes.legend(frameon=False)
+    figure, both = plt.subplots(1, 2, figsize=(9, 4))
+    panels = {
+        "How many ships": ("ships within 50 km of the port", "slow ships within 50 km"),
+        "How close, and when (km, hours)": (
+            "how close two of 500 ships come",
+            "hours until the first arrives",
+        ),
+    }
+    for axes, (title, names) in zip(both, panels.items(), strict=True):
+        for name in names:
+            points = np.array(curves[name])
+            axes.loglog(points[:, 0], points[:, 1], marker="o", label=name)
+        axes.set_xticks([0.25, 0.5, 1, 2, 5], ["0.25", "0.5", "1", "2", "5"])
+        axes.set_xticks([], minor=True)
+        axes.set_xlabel("ε per 100 m (and per 5 % of speed)")
+        axes.set_ylabel("error with 95 %")
+        axes.set_title(title)
+        axes.grid(visible=True, which="both", alpha=0.3)
+        axes.legend(frameon=False, loc="lower left", fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from sordino.engines import connect
+from tests.unit.ledger.under_way import await_the_dead
 
 from .postgresql_server import PostgreSQLServer
 
@@ -35,6 +36,28 @@ def server():
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def ledger_server():
+    """A server that keeps what it acknowledges, as a ledger wants it."""
+    server = PostgreSQLServer(durable=True)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def place(ledger_server):
+    """A database where a ledger can be made; what the last test left is gone."""
+    import psycopg
+
+    await_the_dead(ledger_server.url())
+    with psycopg.connect(ledger_server.url(), autocommit=True) as owner:
+        owner.execute("SET client_min_messages = warning; DROP SCHEMA IF EXISTS sordino_ledger CASCADE")
+    return ledger_server.url()
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +111,8 @@ def duckdb_backend():
 
 _databases = itertools.count()
 _SQL_TYPES = {pa.int64(): "bigint", pa.float64(): "double precision", pa.string(): "text", pa.bool_(): "boolean",
-              pa.date32(): "date", pa.timestamp("us"): "timestamp", pa.decimal128(10, 2): "numeric(10, 2)"}  # fmt: skip
+              pa.date32(): "date", pa.timestamp("us"): "timestamp",
+    pa.timestamp("us", tz="UTC"): "timestamptz", pa.decimal128(10, 2): "numeric(10, 2)"}  # fmt: skip
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 PASSWORD = "open sesame/@:%"
@@ -22,12 +23,15 @@ class PostgreSQLServer:
 
     PostgreSQL refuses to run as root. The package's own start-up would then add a system account and open the
     permissions of every folder above it; here the programs are copied and run as `nobody`, and nothing is left behind.
-    ``programs``: the folder of an installation of the system, which everybody may run where it is.
+    ``programs``: the folder of an installation of the system, which everybody may run where it is. ``durable``: as a
+    ledger wants it; its files are in memory then, where there is such a folder, so that syncing takes no time.
     """
 
-    def __init__(self, programs=None):
+    def __init__(self, programs=None, *, durable=False):
         # Not below pytest's folder: that one belongs to the user of the tests alone. Sockets need short paths too.
-        self.home = Path(tempfile.mkdtemp(prefix="sordino-pg-"))
+        self.durable = durable
+        memory = "/dev/shm" if durable and Path("/dev/shm").is_dir() else None
+        self.home = Path(tempfile.mkdtemp(prefix="sordino-pg-", dir=memory))
         self.process = None
         self.options = {}
         self.data = self.home / "data"
@@ -60,9 +64,13 @@ class PostgreSQLServer:
         secret.chmod(0o644)
         self._run("initdb", "-D", self.data, "-U", "owner", "--no-sync", "--encoding=utf8", "--locale=C",
                   "--auth=scram-sha-256", f"--pwfile={secret}")  # fmt: skip
+        self.start_again()
+
+    def start_again(self):
         log = (self.home / "log").open("wb")
         command = [self.programs / "postgres", "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port)]
-        command += ["-k", self.home, "-c", "fsync=off", "-c", "shared_buffers=16MB"]
+        command += ["-k", self.home, "-c", f"fsync={'on' if self.durable else 'off'}"]
+        command += ["-c", "shared_buffers=16MB"]
         self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.home, **self.options)
         log.close()
         deadline = time.monotonic() + 30
@@ -72,6 +80,18 @@ class PostgreSQLServer:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError((self.home / "log").read_text())
             time.sleep(0.05)
+
+    def kill(self):
+        """End the server and every process of it at once, as a machine that stops."""
+        process = self.process.pid
+        own = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        self.process.kill()
+        for child in own:
+            with suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        self.process.wait(20)
+        while any(Path(f"/proc/{child}").exists() for child in own):
+            time.sleep(0.01)
 
     def stop(self):
         if self.process is not None:

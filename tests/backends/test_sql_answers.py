@@ -11,10 +11,12 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
+from sordino.sql.answering.counted import compute_counted
 from sordino.sql.answering.exact import compute_answer, compute_answers
 from sordino.sql.answering.rank_counts import compute_cells
 from sordino.sql.policy import Policy
 from sordino.sql.reading.read import read_public_keys, read_statement
+from sordino.sql.solver.limits import find_count_limits
 
 from ..unit.sql.nasty import CONDITIONS, POLICY, STATEMENTS, SUMS, nasty_table, typed_table
 
@@ -35,6 +37,13 @@ COUNTED = [
     "SELECT COUNT(*) FROM ((SELECT s FROM r UNION SELECT s FROM p) INTERSECT SELECT LOWER(s) AS s FROM r)",
     "SELECT COUNT(*) FROM (SELECT s, i, COUNT(*) FROM r GROUP BY s, i)",
     "SELECT COUNT(*) FROM (SELECT n FROM r INTERSECT (SELECT n FROM p EXCEPT SELECT n FROM r WHERE b))",
+    "SELECT COUNT(*) FROM (SELECT i FROM p UNION SELECT i FROM r INTERSECT SELECT i FROM p WHERE b)",
+    "SELECT COUNT(*) FROM (SELECT d FROM r EXCEPT SELECT d FROM p EXCEPT SELECT d FROM r WHERE b IS NULL)",
+    "SELECT COUNT(*) FROM ((SELECT b FROM r UNION SELECT b FROM p) EXCEPT (SELECT b FROM r INTERSECT SELECT b FROM p))",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT r.s, p.n, p.d FROM r JOIN p ON r.i = p.i WHERE NOT r.d < p.d)",
+    "SELECT COUNT(*) FROM (SELECT r.i, p.s FROM r, p WHERE r.b = p.b UNION SELECT i, s FROM p)",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT a.s, b.s FROM r a, p b WHERE a.n = b.n OR a.s = b.s)",
+    "SELECT COUNT(*) FROM (SELECT CASE WHEN i > 1 THEN s END AS x FROM r EXCEPT SELECT s FROM p WHERE s <> 'a')",
 ]
 
 
@@ -150,6 +159,34 @@ def test_a_decimal_that_is_not_a_number_is_null_whatever_its_type(postgresql_bac
                 dialect="postgres",
             )
             assert compute_answers(snapshot, statement)[()] == (count, 700 * count), condition
+
+
+def test_a_decimal_that_is_not_a_number_is_not_taken_for_filled(postgresql_backend):
+    """NOT NULL lets a NaN in, which is read as NULL: neither n >= 0 nor n < 0 is TRUE of it."""
+    engine = postgresql_backend.load({})
+    postgresql_backend.owner.execute("CREATE TABLE u (id integer NOT NULL PRIMARY KEY)")
+    postgresql_backend.owner.execute(
+        "CREATE TABLE v (id integer NOT NULL, k integer NOT NULL, n numeric(4, 1) NOT NULL, PRIMARY KEY (id, k))"
+    )
+    postgresql_backend.owner.execute("INSERT INTO v VALUES (1, 0, 'NaN'), (1, 1, 'NaN')")
+    policy = Policy.load({"version": 1, "dataset": "x", "tables": {
+        "u": {"key": {"columns": ["id"], "enforced": True}},
+        "v": {"key": {"columns": ["id", "k"], "enforced": True}, "check": ["k >= 0", "k <= 1"]},
+    }})  # fmt: skip
+    joined = "SELECT v.id, v.k FROM u JOIN v ON u.id = v.id"
+    statement = read_statement(
+        f"SELECT COUNT(*) FROM ({joined} EXCEPT {joined} WHERE n >= 0 OR n < 0)",
+        policy=policy,
+        catalogue=engine.catalogue(),
+        dialect="postgres",
+    )
+    numbers = []
+    for change in ("DELETE FROM u", "INSERT INTO u VALUES (1)"):
+        postgresql_backend.owner.execute(change)
+        with engine.snapshot() as snapshot:
+            numbers.append(compute_counted(snapshot, statement.counted))
+    assert numbers == [0, 2]
+    assert find_count_limits(statement.counted)["u"].at_most == 2
 
 
 def test_decimals_beyond_every_double_are_null_on_an_engine_that_has_them(postgresql_backend):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sordino.curator import Curator
+from sordino.sql.policy import Policy
 from tests.backends.distinct_suite import check_loss, check_values
 from tests.backends.rank_suite import check_rank_loss, check_weights
 from tests.backends.row_suite import check_row_groups, check_row_loss, check_row_totals
@@ -56,6 +58,30 @@ def test_uuids_are_keys(postgresql_backend):
     for statement in (CREATE, *FILL):
         owner.execute(statement)
     check_uuids(engine)
+
+
+@pytest.mark.parametrize("odd", ["infinity", "-infinity", "0044-03-15 BC", "294000-01-01"])
+def test_a_date_that_cannot_be_fetched_is_in_no_group(postgresql_backend, odd):
+    engine, owner = postgresql_backend.load({}), postgresql_backend.owner
+    owner.execute("CREATE TABLE u (id int); CREATE TABLE o (uid int, d date)")
+    owner.execute("INSERT INTO u SELECT generate_series(1, 50); INSERT INTO o SELECT id, '2020-01-01' FROM u")
+    owner.execute(f"INSERT INTO o VALUES (1, '{odd}')")
+    tables = {"u": {}, "o": {"foreign_keys": {"uid": "u.id"}}}
+    budgets = {"ann": {"epsilon": 100, "delta": 0.1}}
+    policy = Policy.load(
+        {
+            "version": 1,
+            "dataset": "odd",
+            "protects": "user",
+            "users": "u.id",
+            "tables": tables,
+            "budgets": budgets,
+        }
+    )
+    with Curator(engine, policy, None, owned=False) as curator:
+        asked = "SELECT d, COUNT(*) AS n FROM o GROUP BY d"
+        (row,) = curator.session("ann").query(asked, epsilon=100, delta=1e-2).value
+    assert row["d"] == "2020-01-01"
 
 
 def test_one_owner_moves_the_answers_within_the_limit_of_a_rho(shop):

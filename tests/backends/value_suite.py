@@ -179,6 +179,16 @@ JOIN = Universe(
 )
 SHIPS = Universe({"ship": PrivateTable("l2(x, y)", {"id": (1, 2)}, {"x": (0, 1, 2, 3), "y": (0, 1, 2)})})
 
+# an exponent whose dual is above 8, and categories that are in no domain
+STEEP = Universe(
+    {"t": PrivateTable("l1.02(x, y)", {"id": (1, 2)}, {"x": (0, 1, 2, 3), "y": (1, 2, 3)}, rows="1.02")},
+)
+ODD = Universe(
+    {"t": PrivateTable("l1(x, is(k), is(m))", {"id": (1,)},
+                       {"x": (0, 1, 2, 3, 4), "k": ("a", "b", "odd"), "m": ("a", "odd", "b")},
+                       columns={name: {"type": "text", "domain": ["a", "b"]} for name in "km"})},
+)  # fmt: skip
+
 # name → universe, the length of a row's move by definition, question, filters
 CASES: dict[str, tuple[Universe, dict[str, Any], str, str | None]] = {
     "product": (ONE, {"t": _sum}, "SELECT db, SUM(x*y) AS s FROM t GROUP BY db", None),
@@ -197,6 +207,13 @@ CASES: dict[str, tuple[Universe, dict[str, Any], str, str | None]] = {
     "logarithms and categories": (
         LOGS, {"t": lambda m, logs: m[0] + 2 * logs[1] + 1.5 * m[2]},
         "SELECT db, SUM(x/y) AS s FROM t WHERE k IN ('EE', 'FI') GROUP BY db", None),
+    "an exponent near 1": (
+        STEEP, {"t": lambda m, _: (m[0]**1.02 + m[1]**1.02) ** (1 / 1.02)},
+        "SELECT db, SUM(1000000*x*y) AS s FROM t GROUP BY db", None),
+    "categories outside of their domains": (
+        ODD, {"t": lambda m, _: m[0] + m[1] + m[2]},
+        "SELECT db, SUM(CASE WHEN k = 'a' AND m = 'a' THEN x WHEN k = 'b' AND m = 'a' THEN 9 + x WHEN k = 'a' THEN -9 "
+        "ELSE 0 END) AS s FROM t GROUP BY db", None),
     "join": (
         JOIN, {"item": lambda m, _: m[0], "sale": lambda m, _: 0.5 * m[0]},
         "SELECT item.db, SUM(price*qty) AS s FROM item JOIN sale ON item.id = sale.item AND item.db = sale.db "
@@ -204,6 +221,13 @@ CASES: dict[str, tuple[Universe, dict[str, Any], str, str | None]] = {
     "self-join with itself": (
         SHIPS, {"ship": lambda m, _: np.hypot(m[0], m[1])},
         "SELECT a.db, SUM(a.x*a.x*b.x*b.x) AS s FROM ship AS a JOIN ship AS b ON a.db = b.db GROUP BY a.db", None),
+    "self-join of two rows": (
+        SHIPS, {"ship": lambda m, _: np.hypot(m[0], m[1])},
+        "SELECT a.db, SUM(a.x*a.x*b.x*b.x) AS s FROM ship AS a JOIN ship AS b ON a.db = b.db AND a.id <> b.id "
+        "GROUP BY a.db", None),
+    "self-join of rows in l2": (
+        ROUND, {"t": lambda m, _: np.hypot(m[0], m[1])},
+        "SELECT a.db, SUM(a.x*a.x*b.y) AS s FROM t a JOIN t b ON a.db = b.db AND a.id < b.id GROUP BY a.db", None),
     "distance of ships": (
         SHIPS, {"ship": lambda m, _: np.hypot(m[0], m[1])},
         "SELECT a.db, MIN(SQRT((a.x - b.x)*(a.x - b.x) + (a.y - b.y)*(a.y - b.y))) AS s FROM ship AS a "

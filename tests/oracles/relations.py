@@ -21,9 +21,10 @@ Relation = tuple[tuple[int | str | None, ...], ...]
 
 @dataclass(frozen=True)
 class OracleTable:
-    """Columns over a few values; no two rows agree in ``key`` unless one of them is NULL there.
+    """Columns over a few values; no two rows agree in ``key``, if there is one, unless one of them is NULL there.
 
-    ``values``: of each column, where they are not 0 and 1. ``most``: rows of a relation; with NULLs rows may repeat.
+    ``values``: of each column, where they are not 0 and 1. ``most``: rows of a relation; with values rows may repeat.
+    ``types``: of each column, where they are not those of the values; a text is read as one of them.
     """
 
     name: str
@@ -31,6 +32,7 @@ class OracleTable:
     key: tuple[str, ...]
     values: tuple[tuple[int | str | None, ...], ...] | None = None
     most: int | None = None
+    types: tuple[str, ...] | None = None
 
     def relations(self) -> list[Relation]:
         domains = self.values or (VALUES,) * len(self.columns)
@@ -42,13 +44,22 @@ class OracleTable:
             for chosen in choose(rows, size):
                 keys = [tuple(row[i] for i in places) for row in chosen]
                 whole = [key for key in keys if None not in key]
-                if len(set(whole)) == len(whole):
+                if not self.key or len(set(whole)) == len(whole):
                     found.append(tuple(chosen))
         return found
 
+    def kinds(self) -> tuple[str, ...]:
+        if self.types is not None:
+            return self.types
+        domains = self.values or (VALUES,) * len(self.columns)
+        return tuple("VARCHAR" if any(isinstance(v, str) for v in d) else "INTEGER" for d in domains)
+
     def create(self) -> str:
-        columns = ", ".join(f"{column} INTEGER NOT NULL" for column in self.columns)
-        return f"CREATE TABLE {self.name} ({columns}, PRIMARY KEY ({', '.join(self.key)}))"
+        columns = ", ".join(
+            f"{column} {kind} NOT NULL" for column, kind in zip(self.columns, self.kinds(), strict=True)
+        )
+        key = f", PRIMARY KEY ({', '.join(self.key)})" if self.key else ""
+        return f"CREATE TABLE {self.name} ({columns}{key})"
 
 
 class AllDatabases:
@@ -61,11 +72,8 @@ class AllDatabases:
         self._numbers = {database: i for i, database in enumerate(self.databases)}
         self._connection = duckdb.connect()
         for k, table in enumerate(tables):
-            texts = [any(isinstance(v, str) for v in column) for column in table.values or ()]
-            texts = texts or [False] * len(table.columns)
             columns = ", ".join(
-                f"{column} {'VARCHAR' if text else 'INTEGER'}"
-                for column, text in zip(table.columns, texts, strict=True)
+                f"{column} {kind}" for column, kind in zip(table.columns, table.kinds(), strict=True)
             )
             self._connection.execute(f"CREATE TABLE {table.name} (db INTEGER, {columns})")
             rows = [(i, *row) for i, database in enumerate(self.databases) for row in database[k]]

@@ -20,6 +20,7 @@ from sordino.core.closing import Closing
 from sordino.engines import files as tables_of
 from sordino.engines.canonical import Found, Reading, read_through
 from sordino.engines.duckdb_catalogue import find_plain_readings, find_tables, read_shapes, read_signatures
+from sordino.engines.duckdb_extremes import compare_columns
 from sordino.engines.engine import Table
 from sordino.engines.query import write
 from sordino.engines.result import normalise
@@ -49,6 +50,9 @@ _SETTINGS = {
     "binary_as_string": "false",
     "arrow_lossless_conversion": "false",
 }
+# Groups by keys of whole numbers that lie within so many bits are counted in arrays, at half the time of hash tables. A
+# number takes 8 or 16 bytes in every thread: 2 to 4 MB each.
+_DENSE_KEY_BITS = 18
 _DATABASE = """
     SELECT d.database_name, d.type FROM system.main.duckdb_databases() AS d
     WHERE d.database_name IS NOT DISTINCT FROM system.main.current_database()
@@ -272,7 +276,7 @@ class DuckDBSnapshot:
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Write, run and fetch one query."""
-        sql = write(read_through(expression, self._readings), DuckDBEngine.dialect)
+        sql = write(compare_columns(read_through(expression, self._readings)), DuckDBEngine.dialect)
         try:
             answer = self._cursor.sql(sql).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as error:
@@ -346,7 +350,9 @@ def _locked(
         if paths:
             allowed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
             connection.execute(f"SET allowed_paths = [{allowed}]")
-        connection.execute("SET GLOBAL TimeZone = 'UTC'")  # all other settings are as DuckDB comes
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
+        connection.execute(f"SET GLOBAL perfect_ht_threshold = {_DENSE_KEY_BITS}")
+        # All other settings are as DuckDB comes.
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         for name, select in (views or {}).items():

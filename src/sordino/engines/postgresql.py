@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -120,12 +121,14 @@ class PostgreSQLEngine(Closing):
         try:
             parts = self._psycopg.conninfo.conninfo_to_dict(url)
         except self._psycopg.Error:
-            # What cannot be parsed cannot be shown either: the password may be anywhere in it.
+            parts = {"port": ""}
+        host, port = parts.get("host", "localhost"), str(parts.get("port", 5432))
+        # What cannot be parsed, or only by taking the password apart at its @ or /, cannot be shown either.
+        if not re.fullmatch("[0-9,]+", port) or "@" in host or "@" in parts.get("dbname", ""):
             raise ParameterError(
                 "the PostgreSQL URL cannot be read: it must be postgresql://user:password@host:port/database, "
                 "with special characters of the password percent-encoded"
-            ) from None
-        host, port = parts.get("host", "localhost"), parts.get("port", 5432)
+            )
         return f"at {host}:{port} (database {parts.get('dbname', 'default')}, user {parts.get('user', 'default')})"
 
     def _pinned(self, connection: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlglot import exp
@@ -143,9 +144,7 @@ def find_tables(rows: list[tuple[Any, ...]], constraints: list[tuple[Any, ...]])
         name = names[schema, table] = table if parts[0][0] else f"{schema}.{table}"
         kept = [part for part in parts if not part[-1]]
         columns = tuple(
-            Column(
-                column, _TYPES.get(kind, "other"), nullable, _digits(precision, scale), scale, tuple(labels)
-            )
+            _column(column, kind, nullable, precision, scale, labels)
             for _, column, kind, nullable, _, scale, precision, _, labels, _ in kept
         )
         forms = [
@@ -169,6 +168,16 @@ def find_tables(rows: list[tuple[Any, ...]], constraints: list[tuple[Any, ...]])
 def order_by_bytes(expression: exp.Expr) -> exp.Expr:
     """A text under the collation that compares bytes."""
     return exp.Collate(this=expression, expression=exp.to_identifier("C", quoted=True))
+
+
+def _column(
+    name: str, kind: str, nullable: bool, precision: int | None, scale: int | None, labels: Iterable[str]
+) -> Column:
+    """As it is read: a decimal of known digits is NULL where it is NaN (`_canonical`), which NOT NULL allows."""
+    digits = _digits(precision, scale)
+    return Column(
+        name, _TYPES.get(kind, "other"), nullable or digits is not None, digits, scale, tuple(labels)
+    )
 
 
 def _digits(precision: int | None, scale: int | None) -> int | None:

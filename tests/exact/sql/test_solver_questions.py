@@ -173,6 +173,14 @@ def test_what_the_solver_cannot_bound_is_refused(curator, monkeypatch):
             "SELECT COUNT(*) FROM (SELECT DISTINCT s.id, k FROM r, s WHERE r.x = 'a')",
             AnswerOptions.checked(1.0, 0.0),
         )
+    for others in ("patterns", ["patterns", "solver"], "none"):
+        with pytest.raises(UnsupportedError, match="by the solver and by nothing else"):
+            curator.plan(
+                "SELECT COUNT(*) FROM (SELECT DISTINCT x FROM r)",
+                AnswerOptions.checked(1.0, 0.0, analyses=others),
+            )
+    with pytest.raises(UnsupportedError, match=r"SUM\(x\) is refused: of rows without repeats COUNT"):
+        statement_of(curator, "SELECT COUNT(*), SUM(x) FROM (SELECT DISTINCT x FROM r)")
     monkeypatch.setattr(limits, "COUNT_SECONDS", 1e-9)
     with pytest.raises(UnsupportedError, match="could be found out"):
         curator.plan("SELECT COUNT(*) FROM (SELECT DISTINCT x FROM r)", AnswerOptions.checked(1.0, 0.0))
@@ -205,3 +213,21 @@ def test_users_are_not_protected_by_it():
         pytest.raises(UnsupportedError, match="where rows are protected"),
     ):
         curator.plan("SELECT COUNT(*) FROM (SELECT DISTINCT x FROM r)", AnswerOptions.checked(1.0, 0.0))
+
+
+def test_rows_of_two_tables_that_look_up_one_public_table():
+    """What a row of each finds there are two functions: they may have other columns, or the same in another order."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE r (id INTEGER NOT NULL, a INTEGER); CREATE TABLE q (a INTEGER, z INTEGER);"
+        "CREATE TABLE p (id INTEGER, name VARCHAR); INSERT INTO p VALUES (0, 'x'), (1, 'y')"
+    )
+    tables = {
+        "r": {"key": {"columns": ["id"], "enforced": True}},
+        "q": {"key": {"columns": ["a"], "enforced": True}},
+        "p": {"private": False},
+    }
+    asked = "SELECT COUNT(*) FROM r, q, p WHERE r.a = p.id AND q.a = p.id AND r.a = q.a AND p.name = 'x'"
+    with sd.connect(connection, policy=POLICY | {"tables": tables}) as curator:
+        found = limits.find_join_limits(statement_of(curator, asked).join)
+    assert dict(found) == {"r": 1}

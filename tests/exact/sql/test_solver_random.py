@@ -14,7 +14,7 @@ from sordino.sql.solver.schema import read_schema
 from sordino.sql.solver.search import search_sensitivity
 from sordino.sql.solver.sets import ChangedMembers
 from sordino.sql.solver.z3_solver import solve
-from tests.oracles.query_cases import TABLES, make_cases
+from tests.oracles.query_cases import REPEATED, TABLES, make_cases
 from tests.oracles.relations import VALUES, AllDatabases
 
 from .witnesses import replay
@@ -111,3 +111,55 @@ def test_satisfiable_numbers_have_no_gaps_and_copies_add_up_to_no_less():
                     solve(members.encode(n).script.text(), seconds=300).verdict == "sat"
                     for n in range(1, exact.value + 1)
                 )
+
+
+@cache
+def repeated() -> AllDatabases:
+    return AllDatabases(REPEATED)
+
+
+def test_rows_that_may_be_there_several_times():
+    """Of a table without a key: what is a number is that of all databases with up to three such rows, and attained."""
+    cases = make_cases(21, rows=60, distinct=40, trees=20, grouped=20, tables=REPEATED)
+    shapes = read_schema(repeated().schema)
+    unbounded = multiset = 0
+    for shape, sql in cases:
+        query = read_query(sql, shapes)
+        groups = keys_of(sql) if shape == "grouped" else 0
+        for table in list_tables(query):
+            found = search_sensitivity(query, shapes, table, cap=64, seconds=300, values=VALUES)
+            every = repeated()
+            number = every.changed_groups(sql, table, groups) if groups else every.sensitivity(sql, table)
+            multiset += "m" in list_tables(query)
+            if found.value != 0:
+                attained = replay(repeated().schema, sql, found.witness, groups=groups)
+                assert attained >= found.at_least if found.unbounded else attained == found.value, sql
+            if found.unbounded:
+                unbounded += 1
+                assert number > 0, sql
+            else:
+                assert number == found.value, sql
+    assert multiset > 50
+    assert unbounded > 5
+
+
+def test_numbers_over_all_integers_hold_and_are_attained():
+    """Without a domain: no number is below that of two values, and those without bound have as many rows as asked."""
+    schema = databases().schema
+    shapes = read_schema(schema)
+    exact = unbounded = 0
+    for shape, sql in CASES[::4]:
+        query = read_query(sql, shapes)
+        table = list_tables(query)[-1]
+        found = search_sensitivity(query, shapes, table, cap=16, seconds=5)
+        if found.at_most is not None:
+            assert found.at_most >= truth(shape, sql, table), sql
+        exact += found.value is not None
+        unbounded += found.unbounded
+        if found.witness is not None:
+            groups = keys_of(sql) if shape == "grouped" else 0
+            attained = replay(schema, sql, found.witness, groups=groups)
+            assert attained >= found.at_least, sql
+            assert found.value is None or attained == found.value, sql
+    assert exact > 40
+    assert unbounded > 20

@@ -26,6 +26,7 @@ from sordino.audit.zoo.selection import (
 )
 from sordino.audit.zoo.series import DERIVATIVE_SCALE_REVEALED, LOGARITHM_OF_LEVELS
 from sordino.audit.zoo.shared_bound import BOUND_SHARED_BY_GROUPS
+from sordino.audit.zoo.single_jump import SINGLE_JUMP_DISCOUNT
 from sordino.audit.zoo.smooth_noise import (
     GRID_FOLLOWS_SCALE,
     LOST_STUDENT_FACTOR,
@@ -76,6 +77,7 @@ def specimens() -> tuple[Specimen, ...]:
         PARALLEL_UNDER_REPLACE,
         BOUND_SHARED_BY_GROUPS,
         PRECISION_FROM_THE_DATA,
+        SINGLE_JUMP_DISCOUNT,
         UNITS_ABOVE_WITH_SHARED_RESULTS,
         PAIRS_CAPPED,
         BOUND_READ_FROM_DATA,

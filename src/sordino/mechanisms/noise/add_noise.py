@@ -39,6 +39,7 @@ from sordino.mechanisms.noise.registry import (
     traits_of,
 )
 from sordino.mechanisms.noise.rounded_law import RoundedLaw
+from sordino.mechanisms.noise.traits import NOT_SPENT
 from sordino.sampling.source import is_private
 from sordino.sensitivity import Profile, SmoothBound
 
@@ -78,7 +79,7 @@ def add_noise(
     """Release ``value`` plus noise, rounded to the nearest multiple of the public ``step``.
 
     ``bound`` is a global sensitivity (a number), a `SmoothBound`, or a `Profile` with one row. ``noise`` is a
-    name or a Noise: student_t, cauchy (pure, any bound), laplace (pure for a constant bound, else needs
+    name or a Noise: flared_laplace, student_t, cauchy (pure, any bound), laplace (pure for a constant bound, else needs
     ``delta``), lln (``delta``), gaussian (``delta``, constant bound), discrete_laplace and discrete_gaussian
     (constant bound; in whole steps). ``auto`` is the best pure noise by public parameters: for a constant bound
     Laplace noise (discrete where the bound is a whole number of steps), for a smooth one the noise with the
@@ -116,7 +117,10 @@ def add_noise(
         "beta": plan.beta,
         "realised_error": float(released - plan.value),
     }
-    release = Release(answer, plan.guarantee, plan.mechanism, private=is_private(), details=Secret(details))
+    notes = (NOT_SPENT,) if delta > 0 and plan.guarantee.loss.delta == 0 else ()
+    release = Release(
+        answer, plan.guarantee, plan.mechanism, private=is_private(), details=Secret(details), notes=notes
+    )
     return pay_for(release, ledger, account)
 
 

@@ -8,6 +8,10 @@ from typing import Literal
 Privacy = Literal["pure", "delta"]
 
 
+# For whoever gives a δ to a noise that does not need one.
+NOT_SPENT = "no δ is spent: the noise is pure; name a noise that needs a δ to spend one"
+
+
 @dataclass(frozen=True, slots=True)
 class NoiseTraits:
     """What a noise is: whoever has to choose a noise asks this, and never compares names.

@@ -21,6 +21,8 @@ from sordino.sensitivity.derivatives.node import CellFunction
 from sordino.sensitivity.derivatives.product import Product
 from sordino.sensitivity.derivatives.sum import WeightedSum
 
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = 1e-3, 1e3
+
 
 def add_terms(terms: Iterable[tuple[float, CellFunction]], constant: float = 0.0) -> CellFunction:
     """Σ k·f + constant."""
@@ -81,6 +83,8 @@ def raise_to(base: CellFunction, exponent: float) -> CellFunction:
         return Number(1.0)
     if exponent == 1:
         return base
+    if not _SMALLEST_EXPONENT <= abs(exponent) <= _LARGEST_EXPONENT:
+        raise ParameterError(f"an exponent must be between 0.001 and 1000 in size, got {exponent:g}")
     if isinstance(base, LogPower):
         return LogPower(base.name, base.bounds, base.exponent * exponent)
     if isinstance(base, WeightedSum) and len(base.terms) == 1 and base.constant == 0 and base.terms[0][0] > 0:

@@ -109,6 +109,17 @@ class CellBounds:
             total[name] = self.range.width
         return total
 
+    def largest_slope(self) -> float:
+        """What one unit of a row's norm can do whatever the cells are: the largest over the rows."""
+        steepest = self.steepest()
+        return max(
+            (
+                float(norm.dual({name: slope for name, slope in steepest.items() if name in norm.columns}))
+                for norm in self.norms.values()
+            ),
+            default=0.0,
+        )
+
     def _jumps(self, algebra: Algebra, place: int, sizes: Mapping[Case, Term]) -> list[Term]:
         """How far f moves if one category changes: |f_v − f_w| is at most the larger size if the signs agree."""
         groups: dict[Case, list[Case]] = {}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sordino.sensitivity.derivatives.algebra import Algebra, Term, decay
+from sordino.sensitivity.derivatives.algebra import Algebra, Term, decay, lift, lift_constant
 from sordino.sensitivity.derivatives.functions import raise_smoothly
 from sordino.sensitivity.derivatives.node import Cells, Rates
 from sordino.sensitivity.interval import Interval, widen
@@ -140,8 +140,8 @@ class LogPower:
         if math.isinf(end):
             return math.inf
         away = algebra.absolute(algebra.ln(cells[self.name]) - math.log(end))
-        return decay(algebra, rate * away) * end**self.exponent
+        return decay(algebra, rate * away) * lift_constant(end**self.exponent)
 
     def slopes(self, algebra: Algebra, cells: Cells, rates: Rates) -> dict[str, Term]:
         """|s| times the size."""
-        return {self.name: abs(self.exponent) * self.size(algebra, cells, rates)}
+        return {self.name: abs(self.exponent) * lift(algebra, self.size(algebra, cells, rates))}

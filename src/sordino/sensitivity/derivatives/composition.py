@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sordino.sensitivity.derivatives.algebra import Algebra, Term
+from sordino.sensitivity.derivatives.algebra import Algebra, Term, lift
 from sordino.sensitivity.derivatives.functions import Elementary
 from sordino.sensitivity.derivatives.node import CellFunction, Cells, Rates, common_rate, scaled_rates
 from sordino.sensitivity.interval import Interval, widen
@@ -71,6 +71,6 @@ class Composition:
         if math.isinf(rate):
             return {}
         term = self.inner.value(algebra, cells)
-        outer = self.function.slope(algebra, term, rate * share, self.inner.range)
+        outer = lift(algebra, self.function.slope(algebra, term, rate * share, self.inner.range))
         inner = self.inner.slopes(algebra, cells, scaled_rates(rates, 1 - share))
-        return {name: outer * slope for name, slope in inner.items()}
+        return {name: outer * lift(algebra, slope) for name, slope in inner.items()}

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sordino.sensitivity.derivatives.algebra import Algebra, Term
+from sordino.sensitivity.derivatives.algebra import Algebra, Term, clean, lift
 from sordino.sensitivity.derivatives.node import CellFunction, Cells, Rates, add_slopes
 from sordino.sensitivity.interval import Interval, widen
 
@@ -62,23 +62,26 @@ class Product:
         """Multiplied."""
         total: Term = 1.0
         for part in self.factors:
-            total = total * part.value(algebra, cells)
+            total = total * clean(part.value(algebra, cells))
         return total
 
     def size(self, algebra: Algebra, cells: Cells, rates: Rates) -> Term:
         """Multiplied, each with its share of the rates."""
         total: Term = 1.0
         for part, share in zip(self.factors, self._shares(rates), strict=True):
-            total = total * part.size(algebra, cells, share)
+            total = total * lift(algebra, part.size(algebra, cells, share))
         return total
 
     def slopes(self, algebra: Algebra, cells: Cells, rates: Rates) -> dict[str, Term]:
         """The slopes of each factor times the sizes of all others."""
         shares = self._shares(rates)
-        sizes = [part.size(algebra, cells, share) for part, share in zip(self.factors, shares, strict=True)]
+        sizes = [
+            lift(algebra, part.size(algebra, cells, share))
+            for part, share in zip(self.factors, shares, strict=True)
+        ]
         parts = []
         for place, (part, share) in enumerate(zip(self.factors, shares, strict=True)):
-            found = part.slopes(algebra, cells, share)
+            found = {name: lift(algebra, slope) for name, slope in part.slopes(algebra, cells, share).items()}
             for size in sizes[:place] + sizes[place + 1 :] if found else ():
                 found = {name: slope * size for name, slope in found.items()}
             parts.append(found)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sordino.sensitivity.derivatives.algebra import Algebra, Term
+from sordino.sensitivity.derivatives.algebra import Algebra, Term, clean, lift
 from sordino.sensitivity.derivatives.functions import raise_smoothly
 from sordino.sensitivity.derivatives.node import CellFunction, Cells, Rates, add_slopes, common_rate
 from sordino.sensitivity.interval import Interval, widen
@@ -57,14 +57,15 @@ class WeightedSum:
         """Added up."""
         total: Term = self.constant
         for factor, part in self.terms:
-            total = total + factor * part.value(algebra, cells)
+            value = part.value(algebra, cells)
+            total = total + factor * (clean(value) if abs(factor) < 1 else value)
         return total
 
     def size(self, algebra: Algebra, cells: Cells, rates: Rates) -> Term:
         """Added up; where all slopes are constant also that of the first power of f, if it is smaller."""
         total: Term = abs(self.constant)
         for factor, part in self.terms:
-            total = total + abs(factor) * part.size(algebra, cells, rates)
+            total = total + abs(factor) * lift(algebra, part.size(algebra, cells, rates))
         if not self.steady:
             return total
         magnitude = algebra.absolute(self.value(algebra, cells))
@@ -78,7 +79,10 @@ class WeightedSum:
         """Added up."""
         return add_slopes(
             [
-                {name: abs(factor) * slope for name, slope in part.slopes(algebra, cells, rates).items()}
+                {
+                    name: abs(factor) * lift(algebra, slope)
+                    for name, slope in part.slopes(algebra, cells, rates).items()
+                }
                 for factor, part in self.terms
             ]
         )

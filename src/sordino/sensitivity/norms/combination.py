@@ -76,6 +76,12 @@ def dual_exponent(exponent: Exponent) -> Exponent:
     return math.inf if exponent == 1 else exponent / (exponent - 1)
 
 
+def computable_dual(exponent: Exponent) -> Exponent:
+    """q, or 8 where it is larger and finite: ℓ_8 is above ℓ_q, and eighth powers stay within the range of doubles."""
+    q = dual_exponent(exponent)
+    return q if q == math.inf else min(q, Fraction(8))
+
+
 def combine_lengths(lengths: list[Any], exponent: Exponent) -> Any:
     """ℓ_p of numbers or arrays that are not negative, without overflow on the way."""
     largest = reduce(np.maximum, lengths)

@@ -70,7 +70,13 @@ class Lattice:
 
 def read_lattice(node: exp.Expr, inner: exp.Expr, expressions: Expressions, what: str) -> Lattice:
     """The lattice of the expression ``inner`` of the aggregate ``node``; ``what`` needs it: "a sum"."""
-    text, value = expressions.text, expressions.number(inner)
+    text, value = expressions.text, expressions.value(inner)
+    if value.kind == "date":
+        since = inner.sql(comments=False)
+        text.wrong(
+            inner, f"{what} needs a number, this is a date: ask about days, {since} - DATE '2020-01-01'"
+        )
+    value = expressions.number(inner)
     if value.kind == "null":
         text.wrong(node, f"{what} of NULL is always NULL; name a column")
     low, high, step = _bounds(node, value.range, text, what)

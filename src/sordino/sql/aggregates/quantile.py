@@ -20,7 +20,7 @@ from sordino.sql.known import Known
 from sordino.sql.text import check_parts
 
 # More points would take long to draw among, for little: the error of a rank grows with their logarithm.
-MOST_POINTS = 1_000_000
+MOST_POINTS = 1_000_001  # 0 to a million: what a number of a sub-select is clipped to
 MOST_QUANTILES = 100
 _TAKES = (
     "write MEDIAN(x), QUANTILE(x, 0.9) or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x), with a literal from 0 to 1, "

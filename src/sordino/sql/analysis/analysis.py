@@ -117,6 +117,24 @@ class Analysis:
             self._found[known] = float(best * _ROUND_UP)
         return self._found[known]
 
+    def from_distance(self, beta: float, table: str, least: Fraction) -> float:
+        """sup over k ≥ least of e^(−βk)B_k of one table, rounded up: what it may be after changes of that weight.
+
+        **Guarantee**: of x and y one row of weight G apart the values differ at most by the factor e^(βG), as in `at`.
+        """
+        sequences = self._floats[table]
+        if self.constant:
+            return float(sequences.min() * np.exp(-beta * float(least)) * _ROUND_UP)
+        first = int(least // self.unit)
+        decayed = sequences * np.exp(-beta * float(self.unit) * np.arange(sequences.shape[1]))
+        beyond = float(decayed[:, -self.window :].max(axis=1).min())
+        followed = decayed[:, first:].min(axis=0)
+        return float(max([beyond, *followed])) * _ROUND_UP
+
+    def at_once(self, table: str) -> float:
+        """B_0 of one table, rounded up."""
+        return float(self._floats[table][:, 0].min()) * _ROUND_UP
+
     def _smoothed(self, sequences: NDArray[np.float64], beta: float) -> float:
         decayed = sequences * np.exp(-beta * float(self.unit) * np.arange(sequences.shape[1]))
         beyond = decayed[:, -self.window :].max(axis=1).min()
@@ -270,7 +288,7 @@ def _checked(question: JoinQuestion, analyses: Sequence[str]) -> tuple[str, ...]
     names = tuple(dict.fromkeys(analyses))
     unknown = [name for name in names if name not in ANALYSES]
     if unknown or not names or isinstance(analyses, str):
-        raise ParameterError(f"analyses must be some of {', '.join(ANALYSES)}, got {analyses!r}")
+        raise ParameterError(f"analyses must be some of {', '.join(ANALYSES)} and solver, got {analyses!r}")
     if len(question.occurrences) > MOST_ANALYSED:
         raise UnsupportedError(
             f"a join of {len(question.occurrences)} tables is not analysed: ask about at most {MOST_ANALYSED}"

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sordino.engines import Snapshot
-from sordino.sql.analysis.counting import CountedRows, Flat, Link
-from sordino.sql.analysis.statement import Asked, Row, read_number_rows, split_asked, write_numbers
-from sordino.sql.analysis.wholes import Wholes, keep_part
+from sordino.sql.analysis.counting import Counted, CountedRows, Flat, Link
+from sordino.sql.analysis.some_groups import are_value, keep_groups
+from sordino.sql.analysis.statement import (
+    Asked,
+    Row,
+    read_number_rows,
+    split_asked,
+    write_largest_group,
+    write_numbers,
+)
+from sordino.sql.analysis.wholes import Wholes, has_values
 
 # A number this small is that of many groups, if of any: then a few groups show it.
 _SMALL = 16
-_SAMPLE = 16
 _MANY_ROWS = 1 << 22
 # Of a place: which of its numbers is read and how many it has, the others being one; None: all are read.
 _Wanted = tuple[int, tuple[int, int] | None]
@@ -26,6 +33,8 @@ def read_with_wholes(
     * What asks for nothing but values is known of the whole table.
     * Of counts side by side of which all but one are one wherever there are rows, the largest of that one is enough.
     * Where no group exceeds small numbers, some of the groups come first. If one has them, no other matters.
+    * Rows that must also meet one row of another table are no more. If the largest group has as many of them, no other
+      group has more (`_read_largest_first`).
 
     **Guarantee**: the undominated rows are those of `write_numbers`, and bounds increase in every number.
     """
@@ -49,6 +58,8 @@ def read_with_wholes(
         if found:
             most = max(row for part in found for _, rows in part for row in rows)
             yield from _list_rows(wanted.pop(asked), [most])
+    for asked, number in _read_largest_first(snapshot, list(wanted), wholes):
+        yield from _list_rows(wanted.pop(asked), [(number,)])
     for asked, rows in _read(snapshot, wanted, wholes):
         yield from _list_rows(wanted[asked], rows)
 
@@ -62,6 +73,58 @@ def _read(snapshot: Snapshot, asked: Iterable[Asked], wholes: Wholes) -> Iterato
         rows.setdefault(place, []).append(row)
     for one, place in places.items():
         yield one, [row[: len(one.counts)] for row in rows.get(place, [])]
+
+
+def _read_largest_first(
+    snapshot: Snapshot, wanted: Sequence[Asked], wholes: Wholes
+) -> Iterator[tuple[Asked, int]]:
+    """Numbers of counts that are wanted with and without rows of which a row meets one at the most.
+
+    Every group of the former has no more than the same group of the latter. So if the largest of these has as many of
+    those, it is the largest of both.
+    """
+    loose: dict[Asked, list[Asked]] = {}
+    for asked in wanted:
+        looser = _loosen(asked, wholes)
+        if looser is not None and looser in wanted:
+            loose.setdefault(looser, []).append(asked)
+    for looser, stricter in loose.items():
+        *values, most = _find_largest_group(snapshot, looser.counts[0], wholes) or (0,)
+        yield looser, most
+        if not most:
+            yield from ((asked, 0) for asked in stricter)
+            continue
+        group = {asked: _keep_group(asked, values) for asked in stricter}
+        found = dict(_read(snapshot, group.values(), wholes))
+        yield from ((asked, most) for asked in stricter if found[group[asked]] == [(most,)])
+
+
+def _loosen(asked: Asked, wholes: Wholes) -> Asked | None:
+    """The same without the links by which a row meets one row at the most; None: there is nothing to see by that."""
+    counted = asked.counts[0]
+    if len(asked.counts) > 1 or isinstance(counted, Flat) or counted.measure is not None or not counted.keys:
+        return None
+    kept = tuple(link for link in counted.links if not wholes.is_met_once(link))
+    if kept == counted.links or not has_values(counted):
+        return None
+    if any((counted.table, key) not in wholes.integers for key in counted.keys):
+        return None
+    looser = replace(counted, links=kept)
+    bound = wholes.bound(looser)
+    return None if bound is not None and bound <= 1 else replace(asked, counts=(looser,))
+
+
+def _find_largest_group(snapshot: Snapshot, counted: Counted, wholes: Wholes) -> list[int] | None:
+    """The keys of a largest group and its number; None: there are no groups."""
+    found = snapshot.aggregate(write_largest_group(counted, wholes))
+    return [int(column[0].as_py()) for column in found.columns] if found.num_rows else None
+
+
+def _keep_group(asked: Asked, values: Sequence[int]) -> Asked:
+    counted = asked.counts[0]
+    for key, value in enumerate(values):
+        counted = keep_groups(counted, key, are_value(value))
+    return replace(asked, counts=(counted,))
 
 
 def _list_rows(wanted: Iterable[_Wanted], rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
@@ -107,11 +170,12 @@ def _sample(asked: Asked, wanted: Iterable[Asked], wholes: Wholes) -> Asked | No
     summed = [counted for other in wanted for counted in other.counts if counted.measure is not None]
     if any(replace(counted, measure=None) == first for counted in summed):
         return None
-    some = [keep_part(first, key, _SAMPLE, 0)]
+    some = wholes.find_some(first, key)
+    counts = [keep_groups(first, key, some)]
     places = () if not others else _places(asked)
     for counted, at in zip(others, places, strict=True):
-        some.append(keep_part(counted, at.index(key), _SAMPLE, 0) if key in at else counted)
-    return replace(asked, counts=tuple(some))
+        counts.append(keep_groups(counted, at.index(key), some) if key in at else counted)
+    return replace(asked, counts=tuple(counts))
 
 
 def _places(asked: Asked) -> tuple[tuple[int, ...], ...]:

@@ -84,6 +84,21 @@ def write_numbers(
     return query
 
 
+def write_largest_group(counted: Counted, wholes: Wholes) -> exp.Query:
+    """One query with the keys of a largest group of a count and its number, as text: one row, or none."""
+    writer = _Writer([Asked((counted,), ((),))], wholes)
+    names = [*(f"k{place}" for place in range(len(counted.keys))), "c"]
+    told = [
+        name_column(exp.cast(refer_to_column(name, "s0"), exp.DataType.Type.VARCHAR), f"v{place}")
+        for place, name in enumerate(names)
+    ]
+    query = exp.select(*told).from_(_bracket(counted.select(writer), "s0"), copy=False)
+    query.order_by(exp.Ordered(this=refer_to_column("c", "s0"), desc=True), copy=False).limit(1, copy=False)
+    for name, body in writer.shared.items():
+        query.with_(exp.TableAlias(this=exp.Identifier(this=name, quoted=True)), as_=body, copy=False)
+    return query
+
+
 def read_number_rows(table: pa.Table, keys: int) -> Iterator[tuple[int, Group, Row]]:
     """Place, group and numbers of each row of the answer to `write_numbers`."""
     columns = [column.to_pylist() for column in table.columns]

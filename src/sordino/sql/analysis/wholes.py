@@ -21,7 +21,16 @@ from sordino.sql.analysis.counting import (
     name_column,
     refer_to_column,
 )
-from sordino.sql.analysis.formula import Atom, Cell, Formula, atom, is_present, write_cell
+from sordino.sql.analysis.formula import Atom, Cell, Formula, is_present, write_cell
+from sordino.sql.analysis.some_groups import (
+    Some,
+    cut_evenly,
+    have_last_bits,
+    keep_groups,
+    lie_in,
+    list_equalities,
+    spread_stretches,
+)
 from sordino.sql.lookups import make_table
 
 Columns = tuple[str, ...]
@@ -32,7 +41,12 @@ Whole = tuple[str, Columns]
 _MOST_ROWS = 10**8
 # From here on groups are made a part at a time, so that they fit into little memory.
 _MANY_ROWS = 1 << 20
-_PARTS = 4
+_PARTS = 8
+_SAMPLE = 16
+# How many stretches of values stand for all, and how many rows are looked at whole in any case.
+_STRETCHES = 4
+_FEW_ROWS = 1 << 20
+_OF_VALUES = ("least", "greatest", "here")
 _MOST_KEPT = 1 << 14
 
 
@@ -65,7 +79,7 @@ class Wholes:
 
     def bound(self, counted: Counted) -> int | None:
         """A number that no group of a count exceeds; None: none is known."""
-        if counted.measure is not None or not _has_values(counted):
+        if counted.measure is not None or not has_values(counted):
             return None
         if isinstance(counted, Flat):
             return self.kept.get(_drop_conditions(counted))
@@ -126,7 +140,33 @@ class Wholes:
         key = self.find_integer_key(counted)
         if key is None or max((self.most(table, ()) or 0) for _, table in counted.tables) <= rows:
             return []
-        return [keep_part(counted, key, _PARTS, part) for part in range(_PARTS)]
+        ends = self._find_even_ends(*self._find_column(counted, key))
+        if ends is None:
+            return [keep_groups(counted, key, have_last_bits(_PARTS, part)) for part in range(_PARTS)]
+        return [keep_groups(counted, key, lie_in([stretch])) for stretch in cut_evenly(*ends, _PARTS)]
+
+    def find_some(self, counted: Counted, key: int) -> Some:
+        """About a sixteenth of the values of a key, which is a column of whole numbers.
+
+        Stretches of values that lie together may be stored together, so that the rest is not even read. Where few rows
+        have values there, as where one value is far from all others, the last bits of a value decide.
+        """
+        ends = self._find_even_ends(*self._find_column(counted, key))
+        if ends is None:
+            return have_last_bits(_SAMPLE, 0)
+        return lie_in(spread_stretches(*ends, _STRETCHES, _SAMPLE))
+
+    def _find_column(self, counted: Counted, key: int) -> Whole:
+        named = counted.keys[key]
+        cell = Cell(ROWS, named) if isinstance(named, str) else named
+        return dict(counted.tables)[cell.alias], (cell.name,)
+
+    def _find_even_ends(self, table: str, columns: Columns) -> tuple[int, int] | None:
+        """The least and the greatest value of a column whose values are not far from even; None: not known to be."""
+        least, greatest, here = (self.kept.get((table, columns, name)) for name in _OF_VALUES)
+        if least is None or greatest is None or here is None:
+            return None
+        return (least, greatest) if here * _SAMPLE * 4 >= self.kept[table, ()] else None
 
     def fill(self, snapshot: Snapshot, counts: Iterable[Counted]) -> bool:
         """Count what is not kept yet of what the counts may need; False: some table is too large for that."""
@@ -135,12 +175,15 @@ class Wholes:
         for table, columns in sorted(wanted, key=lambda whole: (len(whole[1]), whole)):
             if not columns:
                 self._keep(snapshot, (table, ()), [_select_rows(table)])
-            elif not self.is_key(table, columns):
+                if (self.most(table, ()) or 0) > _MOST_ROWS:
+                    return False
+                continue
+            if len(columns) == 1 and (table, columns[0]) in self.integers:
+                self._look_at_values(snapshot, table, columns)
+            if not self.is_key(table, columns):
                 present = tuple(is_present(Cell(ROWS, column)) for column in columns)
                 groups = CountedRows(table, present, columns)
                 self._keep(snapshot, (table, columns), self._select_parts(groups))
-            if (self.most(table, ()) or 0) > _MOST_ROWS:
-                return False
         for counted in found:
             for table, column in _list_absent(counted):
                 absent = exp.Is(this=write_cell(Cell(ROWS, column)), expression=exp.null())
@@ -149,6 +192,18 @@ class Wholes:
                 whole = _drop_conditions(counted)
                 self._keep(snapshot, whole, self._select_parts(whole))
         return True
+
+    def _look_at_values(self, snapshot: Snapshot, table: str, columns: Columns) -> None:
+        """Between which values a column lies, and how many rows some stretches between have."""
+        if self.kept.get((table, ()), 0) <= _FEW_ROWS:
+            return
+        least, greatest, here = ((table, columns, name) for name in _OF_VALUES)
+        value = Cell(ROWS, columns[0])
+        self._keep(snapshot, least, [_select(table, exp.Min(this=write_cell(value)))])
+        self._keep(snapshot, greatest, [_select(table, exp.Max(this=write_cell(value)))])
+        if least in self.kept and greatest in self.kept:
+            some = spread_stretches(self.kept[least], self.kept[greatest], _STRETCHES, _SAMPLE)
+            self._keep(snapshot, here, [_select_rows(table).where(lie_in(some)(value).tree())])
 
     def _keep(self, snapshot: Snapshot, key: Hashable, selects: Iterable[exp.Select]) -> None:
         """The largest number of some statements, one after another."""
@@ -166,7 +221,7 @@ class Wholes:
         if any(flat.lookups):
             return False
         tables = dict(flat.tables)
-        equal = [(a, b) for part in _list_equalities(flat) for a, b in (part.places, part.places[::-1])]
+        equal = [(a, b) for part in list_equalities(flat) for a, b in (part.places, part.places[::-1])]
         for first in tables:
             reached = {first}
             while len(reached) < len(tables):
@@ -189,30 +244,13 @@ class Wholes:
         return False
 
 
-def keep_part(counted: Counted, key: int, parts: int, part: int) -> Counted:
-    """The same of some of its groups, by the last bits of a key; ``parts``: a power of two.
-
-    Also asked of what equals the key in other tables, so that fewer of their rows are joined.
-    """
-    named = counted.keys[key]
-    cells = [Cell(ROWS, named) if isinstance(named, str) else named]
-    if isinstance(counted, Flat):
-        tied = [part.places for part in _list_equalities(counted) if cells[0] in part.places]
-        cells = list(dict.fromkeys([cells[0], *(cell for places in tied for cell in places)]))
-    some = []
-    for cell in cells:
-        last = exp.BitwiseAnd(this=write_cell(cell), expression=exp.Literal.number(parts - 1))
-        some.append(atom(exp.EQ(this=exp.Paren(this=last), expression=exp.Literal.number(part))))
-    return replace(counted, conditions=(*counted.conditions, *some))
-
-
 def _list_wholes(counted: Counted) -> Iterator[Whole]:
     """What is worth knowing of the tables of a count: the values that it groups and joins by."""
     if isinstance(counted, Flat):
         if any(counted.lookups):
             return
         for alias, table in counted.tables:
-            cells = [cell for part in _list_equalities(counted) for cell in part.places]
+            cells = [cell for part in list_equalities(counted) for cell in part.places]
             names = sorted({cell.name for cell in cells if cell.alias == alias})
             yield table, ()
             yield from ((table, (name,)) for name in names)
@@ -235,24 +273,13 @@ def _list_absent(counted: Counted) -> Iterator[tuple[str, str]]:
         )
 
 
-def _list_equalities(flat: Flat) -> list[Atom]:
-    """Those that tie rows of different tables."""
-    return [
-        part
-        for part in flat.conditions
-        if isinstance(part, Atom)
-        and is_column_equality(part)
-        and len({cell.alias for cell in part.places}) == 2
-    ]
-
-
 def _drop_conditions(flat: Flat) -> Flat:
     """The combinations that equalities alone let through: no fewer."""
     present = [is_present(key) for key in flat.keys]
-    return replace(flat, conditions=(*_list_equalities(flat), *present))
+    return replace(flat, conditions=(*list_equalities(flat), *present))
 
 
-def _has_values(counted: Counted) -> bool:
+def has_values(counted: Counted) -> bool:
     """Whether its conditions say that none of its keys is NULL."""
     keys = [Cell(ROWS, key) if isinstance(key, str) else key for key in counted.keys]
     return all(
@@ -272,8 +299,14 @@ def _present_column(part: Formula) -> str | None:
 
 
 def _select_rows(table: str) -> exp.Select:
-    counted = name_column(exp.Count(this=exp.Star()), "c")
-    return exp.select(counted).from_(make_table(table, ROWS), copy=False)
+    return _select(table, exp.Count(this=exp.Star()))
+
+
+def _select(table: str, number: exp.Expr) -> exp.Select:
+    """A number of a whole table, 0 where there is none; as text, since 64 bits might not hold a value."""
+    found = exp.Coalesce(this=number, expressions=[exp.Literal.number(0)])
+    told = exp.cast(found, exp.DataType.Type.VARCHAR)
+    return exp.select(name_column(told, "c")).from_(make_table(table, ROWS), copy=False)
 
 
 def _select_most(groups: exp.Select) -> exp.Select:

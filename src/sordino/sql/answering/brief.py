@@ -42,6 +42,7 @@ class Brief:
     useful_budget: float | None
     largest_budget: float
     warnings: tuple[str, ...]
+    unit: str = "one row"
 
     def lines(self) -> list[str]:
         """At most nine lines, so that with the warning that they are confidential there are ten."""
@@ -66,7 +67,7 @@ class Brief:
 
     def _bound(self) -> str:
         if self.table is None:
-            return f"one row changes it by at most {_number(self.one_row)}"
+            return f"{self.unit} changes it by at most {_number(self.one_row)}"
         return (
             f"one row of {self.table} changes it by at most {_number(self.one_row)} in these data; the noise is made "
             f"for {_number(self.smooth_bound)} (analysis {self.analysis})"
@@ -121,6 +122,7 @@ def summarize(facts: Mapping[str, Any]) -> Brief:
         useful_budget=_budget_of_error(against, goal),
         largest_budget=max(against, default=facts[measure]),
         warnings=tuple(_warnings(numbers, facts["files"])),
+        unit="one unit of the norm" if "bounds_by_beta" in least else "one row",
     )
 
 

@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from sordino.engines import Snapshot
 from sordino.sql.aggregates.measure import whole_number
-from sordino.sql.expressions.value import case
 from sordino.sql.lookups import Numbering, make_source
 from sordino.sql.question import (
     GroupKey,
@@ -69,7 +68,7 @@ def place_groups(
     numbers = [exp.column(name, quoted=True) for name in others]
     places = exp.select(
         *(
-            exp.alias_(_place(key, column.copy()), column.name, quoted=True)
+            exp.alias_(write_place_of(key, column.copy()), column.name, quoted=True)
             for key, column in zip(keys, columns, strict=True)
         ),
         *numbers,
@@ -95,11 +94,11 @@ def compute_answers(snapshot: Snapshot, statement: Statement) -> dict[tuple[Any,
 
 
 def write_places(keys: Sequence[GroupKey]) -> list[exp.Expr]:
-    """Of every key, the place of its value among the public ones."""
-    return [
-        case(*[(equate(key.column, value), whole_number(i)) for i, value in enumerate(key.values)])
-        for key in keys
-    ]
+    """Of every key, the place of its value among the public ones, −1 if it is none of them (`write_among`).
+
+    The key is written twice and not once per value: what is computed, such as the week of a day, may be long.
+    """
+    return [write_place_of(key, key.column) for key in keys]
 
 
 def write_among(keys: Sequence[GroupKey]) -> list[exp.Expr]:
@@ -113,7 +112,8 @@ def _among(key: GroupKey) -> exp.Expr:
     return exp.or_(listed, equate(key.column, None)) if None in key.values else listed
 
 
-def _place(key: GroupKey, column: exp.Expr) -> exp.Expr:
+def write_place_of(key: GroupKey, column: exp.Expr) -> exp.Expr:
+    """The place of one value of a key, which stands in ``column``, among the public ones."""
     absent = whole_number(key.values.index(None)) if None in key.values else exp.Neg(this=whole_number(1))
     return write_place(column, key.values, absent=absent)
 

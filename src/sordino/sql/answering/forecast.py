@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.sql.answering.cell_noise import DrawnSteps
+from sordino.sql.answering.cell_noise import ConstantNoise, DrawnSteps
 from sordino.sql.answering.plan import AnswerPlan
 from sordino.sql.question import Statement
 
@@ -20,7 +20,10 @@ class NumberForecast:
     ``error``: 95 % of draws lie within it of the exact number; None where the noise follows the rows, so that it is
     not known before. ``least_rows``: fewer rows cannot make the number as large as that, whatever they hold.
     ``most``: how far from 0 the exact number can be; None where nothing public bounds it. ``note``: what is public
-    about a value that is chosen by its rank.
+    about a value that is chosen by its rank, or of noise that follows a limit.
+
+    Where users are protected: ``least_error`` is the error at the least limit that they may be clipped to, and fewer
+    than ``least_units`` of them, each a ``unit``, cannot make the number as large as its noise, whatever the limit.
     """
 
     name: str
@@ -28,11 +31,15 @@ class NumberForecast:
     least_rows: int | None = None
     most: float | None = None
     note: str | None = None
+    least_error: float | None = None
+    least_units: int | None = None
+    unit: str = ""
 
     @property
     def drowned(self) -> bool:
         """Whether the noise is larger than the number can be."""
-        return self.error is not None and self.most is not None and self.error >= self.most
+        error = self.least_error if self.error is None else self.error
+        return error is not None and self.most is not None and error >= self.most
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -42,21 +49,27 @@ class NumberForecast:
             "least_rows": self.least_rows,
             "most": self.most,
             "note": self.note,
+            "least_error": self.least_error,
+            "least_units": self.least_units,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How a budget is divided, over how many groups, and what is known of each number."""
+    """How a budget is divided, over how many groups (None: they are not public), and what is known of each number.
+
+    ``steps``: how far one row moves the answer, where that can be told (`count_moved_steps`).
+    """
 
     composition: str
-    groups: int
+    groups: int | None
     numbers: tuple[NumberForecast, ...]
+    steps: int | None = None
 
 
 def forecast_plan(plan: AnswerPlan) -> Forecast:
     """From the plan alone, which follows no private rows."""
-    statement, rows = plan.statement, _count_most_rows(plan.statement)
+    statement, rows = plan.statement, count_most_rows(plan.statement)
     numbers = []
     for measure, noise in zip(statement.measures, plan.noises, strict=True):
         # Of nothing drawn: a radius that is known all the same is public.
@@ -72,10 +85,22 @@ def forecast_plan(plan: AnswerPlan) -> Forecast:
                 noise.note(),
             )
         )
-    return Forecast(plan.composition(), len(statement.groups()), tuple(numbers))
+    return Forecast(plan.composition(), len(statement.groups()), tuple(numbers), count_moved_steps(plan))
 
 
-def _count_most_rows(statement: Statement) -> int | None:
+def count_moved_steps(plan: AnswerPlan) -> int | None:
+    """How many lattice steps one row moves the answer, where that and discrete Laplace noise are all there is.
+
+    One number per group, whose noise has the whole ε, so that a row is in one group at most; None for all else.
+    """
+    noise = plan.noises[0] if len(plan.noises) == 1 else None
+    if not isinstance(noise, ConstantNoise):
+        return None
+    is_whole = plan.guarantee.epsilon == float(noise.epsilon) and not plan.guarantee.delta
+    return int(noise.sensitivity) if is_whole and noise.sensitivity.denominator == 1 else None
+
+
+def count_most_rows(statement: Statement) -> int | None:
     """How many rows of one table a group can have: one where a promised key is fixed by the group or by constants."""
     occurrences = statement.join.everyone
     if len(occurrences) != 1 or not occurrences[0].key:

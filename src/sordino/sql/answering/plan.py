@@ -14,6 +14,7 @@ from sordino.core.parameters import as_written, choice, flag, number, positive, 
 from sordino.mechanisms.names import SqlMechanismName
 from sordino.mechanisms.noise.beta_grid import best_grid_noise, grid_noises
 from sordino.mechanisms.noise.registry import NOISES, check_serves
+from sordino.mechanisms.noise.traits import NOT_SPENT
 from sordino.sql.aggregates import Measure, RankedValue
 from sordino.sql.analysis import SOLVER, AnalysisPlan, add_limits, choose_analyses, limit_rows, plan_groups
 from sordino.sql.analysis.steps import find_steps
@@ -160,8 +161,10 @@ class AnswerPlan:
         return " and ".join(dict.fromkeys(noise.name for noise in self.noises))
 
     def list_notes(self) -> tuple[str, ...]:
-        """What else is public about how near the numbers are, measure by measure."""
-        return tuple(note for noise in self.noises if (note := noise.note()) is not None)
+        """What else is public about how near the numbers are, measure by measure; and that a δ was not needed."""
+        unspent = self.options.delta > 0 and self.guarantee.loss.delta == 0
+        notes = tuple(note for noise in self.noises if (note := noise.note()) is not None)
+        return (*notes, NOT_SPENT) if unspent else notes
 
     def cells(self) -> list[tuple[Group, int]]:
         """Every group with every measure, in the order in which they are answered."""
@@ -184,6 +187,11 @@ def list_cells(statement: Statement) -> list[tuple[Group, int]]:
 def make_plan(statement: Statement, options: AnswerOptions, distance: Distance) -> AnswerPlan:
     """The plan of a statement; errors here depend on the question and the policy alone."""
     if statement.counted is not None:
+        if options.analyses not in (None, (SOLVER,)):
+            raise UnsupportedError(
+                f"rows without repeats are bounded by the solver and by nothing else: leave analyses out, or name "
+                f"{SOLVER!r}"
+            )
         limits: Mapping[str, int] = limit_counted(statement)
         return plan_with(statement, options, distance, plan_without_rows(statement, limits))
     bounding = bound_by_inner_join(statement)

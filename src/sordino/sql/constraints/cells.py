@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sordino.sensitivity.interval import Interval
-from sordino.sql.constraints.constraint import Item, Possible, ValueSet
+from sordino.sql.constraint_files.constraint import Item, Possible, ValueSet
 
 # (alias, column)
 CellName = tuple[str, str]

@@ -9,8 +9,8 @@ from typing import Literal
 from sqlglot import exp
 
 from sordino.sensitivity.interval import Interval, round_towards
+from sordino.sql.constraint_files.constraint import Item, ValueSet
 from sordino.sql.constraints.cells import CellName, KnownCell, KnownCells
-from sordino.sql.constraints.constraint import Item, ValueSet
 from sordino.sql.constraints.evaluate import CellReader, subtract_estimates
 
 Verdict = Literal["always", "never", "maybe"]

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sordino.sensitivity.affine import AffineForm
 from sordino.sensitivity.interval import Interval
+from sordino.sql.constraint_files.constraint import Possible, ValueSet
 from sordino.sql.constraints.cells import CellName, KnownCells
-from sordino.sql.constraints.constraint import Possible, ValueSet
 from sordino.sql.text import Text
 
 _ACCEPTED = (

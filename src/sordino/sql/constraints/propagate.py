@@ -12,16 +12,16 @@ from typing import Any
 from sordino.core import ParameterError, PrivateDataError
 from sordino.core.parameters import did_you_mean, whole
 from sordino.sensitivity.interval import Interval
-from sordino.sql.constraints.cells import CellName, KnownCell, KnownCells
-from sordino.sql.constraints.conditions import choose_cells, judge, narrow
-from sordino.sql.constraints.constraint import Constraint, Item, Possible, ValueSet
-from sordino.sql.constraints.evaluate import CellReader
-from sordino.sql.constraints.file import (
+from sordino.sql.constraint_files.constraint import Constraint, Item, Possible, ValueSet
+from sordino.sql.constraint_files.file import (
     Constraints,
     parse_constraints,
     read_mapping_of_constraints,
     write_constraints,
 )
+from sordino.sql.constraints.cells import CellName, KnownCell, KnownCells
+from sordino.sql.constraints.conditions import choose_cells, judge, narrow
+from sordino.sql.constraints.evaluate import CellReader
 from sordino.sql.constraints.query import OutputColumn, RangeQuery, read_range_query
 from sordino.sql.constraints.totals import AGGREGATE_BOUNDS, bound_unknown_rows
 

@@ -120,6 +120,18 @@ def read_positive(path: str, value: Any, *, below: int | None = None) -> Fractio
     return number
 
 
+def read_seconds(path: str, value: Any) -> Fraction | None:
+    """``2s``, ``500ms`` or a number of seconds."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        for ending, part in (("ms", Fraction(1, 1000)), ("s", Fraction(1))):
+            number = text.removesuffix(ending).strip()
+            if text.endswith(ending) and number.replace(".", "", 1).isdigit() and Fraction(number) > 0:
+                return Fraction(number) * part
+        raise field_error(path, f" must be a time such as 2s or 500ms, got {value!r}")
+    return read_positive(path, value)
+
+
 def read_weight(path: str, value: Any) -> Fraction:
     """How much one row is worth in the distance."""
     return read_positive(path, value) or Fraction(1)

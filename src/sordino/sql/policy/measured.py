@@ -11,6 +11,7 @@ from sordino.core import Distance, ParameterError
 from sordino.engines import ColumnType, Table
 from sordino.sensitivity import Norm
 from sordino.sql.policy.places import field_error
+from sordino.sql.policy.promises import describe_promises
 
 if TYPE_CHECKING:
     from sordino.sql.policy.policy import ColumnPolicy, TablePolicy
@@ -49,11 +50,12 @@ def check_measured(tables: Mapping[str, TablePolicy], protects: str) -> None:
     """Raise unless the norms fit what is protected, and the columns in them have what a norm needs."""
     for name, table in tables.items():
         path = f"tables.{name}"
-        if protects != "values":
+        if protects not in ("values", "row+values"):
             if table.norm is not None or table.rows != 1:
                 field = "norm" if table.norm is not None else "rows"
                 raise field_error(
-                    f"{path}.{field}", " is for 'protects: values', which protects what cells contain"
+                    f"{path}.{field}",
+                    " is for 'protects: values' and 'row+values', which protect what cells contain",
                 )
             for column in table.columns.values():
                 if column.public:
@@ -68,9 +70,23 @@ def check_measured(tables: Mapping[str, TablePolicy], protects: str) -> None:
                 path,
                 " needs a norm such as 'l2(x, y)', which says how far cells may have moved, or private: false",
             )
-        if table.weight != 1:
-            raise field_error(f"{path}.weight", " is of rows that come and go; put factors into the norm")
+        if protects == "row+values":
+            _check_coming_and_going(path, table)
+        elif table.weight != 1:
+            raise field_error(
+                f"{path}.weight",
+                " is of rows that come and go ('protects: row+values'); put factors into the norm",
+            )
         _check_columns(path, table)
+
+
+def _check_coming_and_going(path: str, table: TablePolicy) -> None:
+    if table.rows != 1:
+        raise field_error(
+            f"{path}.rows", ": where rows come and go, moves of rows are added up: leave it out, or write 1"
+        )
+    if table.checks:
+        raise field_error(f"{path}.check", " is for 'protects: row': leave it out where cells may move")
 
 
 def _check_columns(path: str, table: TablePolicy) -> None:
@@ -151,7 +167,7 @@ def find_least_move(table: TablePolicy) -> float:
     return min(moves) * (1 - 2.0**-40)
 
 
-def describe_moves(tables: Mapping[str, TablePolicy]) -> Distance:
+def describe_moves(tables: Mapping[str, TablePolicy], *, counts_rows: bool = False) -> Distance:
     """What one unit of distance is where contents of cells are protected."""
     told, public = [], []
     for table in tables.values():
@@ -161,6 +177,12 @@ def describe_moves(tables: Mapping[str, TablePolicy]) -> Distance:
         how = "rows added up" if table.rows == 1 else f"rows by l{p}"
         told.append(f"{table.norm} of {table.name} ({how})")
         public += [f"{table.name}.{name}" for name, column in table.columns.items() if column.public]
+    if counts_rows:
+        weights = [(table.name, float(table.weight)) for table in tables.values() if table.norm is not None]
+        told += [f"{weight:g} for a row more or less of {name}" for name, weight in weights]
+        promised = describe_promises(tables)
+        among = "databases with cells on their lattices" + (f", {promised}" if promised else "")
+        return Distance(" + ".join(told), "move", among=among)
     same = ", ".join(["rows", *public])
     return Distance(
         " + ".join(told), "move", among=f"databases with the same {same} and with cells on their lattices"

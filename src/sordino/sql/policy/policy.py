@@ -17,6 +17,7 @@ from sordino.core import ParameterError
 from sordino.core.parameters import did_you_mean
 from sordino.engines import ColumnType, Table
 from sordino.sensitivity import Norm
+from sordino.sql.policy.constrained import add_constraint
 from sordino.sql.policy.fields import (
     DECLARED_TYPES,
     read_bounds,
@@ -28,6 +29,7 @@ from sordino.sql.policy.fields import (
     read_mapping,
     read_period,
     read_positive,
+    read_seconds,
     read_string,
     read_texts,
     read_type,
@@ -132,6 +134,8 @@ class Policy:
     ``users``: the entities that are protected with all their rows, where ``protects`` is ``user``. ``min_units``: how
     many of them a group that nobody declared must have at least. ``keys_per_unit``: for how many such groups one of
     them is counted at most. ``most_per_unit``: more than anyone's total, a count or a sum; totals beyond are clipped.
+    ``answer_every``: seconds; a server answers at multiples of them after a question came, so that the time of an
+    answer tells little of the rows.
 
     >>> import sordino as sd
     >>> orders = {"columns": {"amount": {"type": "integer", "bounds": [0, 100]}}}
@@ -152,6 +156,7 @@ class Policy:
     min_units: int = 1
     keys_per_unit: int = 1
     most_per_unit: Fraction | None = None
+    answer_every: Fraction | None = None
 
     @classmethod
     def load(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -234,6 +239,16 @@ class Policy:
         """The ways from a private table's rows to those who own them."""
         return find_owner_paths(table, self.tables, self.users)
 
+    @property
+    def measured(self) -> bool:
+        """Whether what cells contain is protected, by norms."""
+        return self.protects in ("values", "row+values")
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether rows that come and go are protected beside what cells contain."""
+        return self.protects == "row+values"
+
     def table_named(self, name: str) -> TablePolicy | None:
         """The table of this name, or of the only name that differs in case alone."""
         found = match_name(name, self.tables)
@@ -287,13 +302,13 @@ def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
 
 def _policy(content: Any) -> Policy:
     known = ("version", "dataset", "protects", "users", "min_units", "keys_per_unit", "most_per_unit", "tables",
-             "least_epsilon", "budgets", "cap")  # fmt: skip
+             "least_epsilon", "answer_every", "budgets", "cap")  # fmt: skip
     fields = read_mapping("", content, known, ("version", "dataset"))
     if fields["version"] != 1 or isinstance(fields["version"], bool):
         raise field_error("version", f" must be 1, got {fields['version']!r}")
     protects = fields.get("protects", "row")
-    if protects not in ("row", "user", "values"):
-        raise field_error("protects", f" must be 'row', 'user' or 'values', got {protects!r}")
+    if protects not in ("row", "user", "values", "row+values"):
+        raise field_error("protects", f" must be 'row', 'user', 'values' or 'row+values', got {protects!r}")
     for name in ("users", "min_units", "keys_per_unit", "most_per_unit"):
         if protects != "user" and fields.get(name) is not None:
             raise field_error(name, " is for 'protects: user', which protects someone with all their rows")
@@ -322,6 +337,7 @@ def _policy(content: Any) -> Policy:
         min_units=read_whole("min_units", fields.get("min_units"), at_least=1) or 1,
         keys_per_unit=read_whole("keys_per_unit", fields.get("keys_per_unit"), at_least=1) or 1,
         most_per_unit=read_positive("most_per_unit", fields.get("most_per_unit")),
+        answer_every=read_seconds("answer_every", fields.get("answer_every")),
     )
 
 
@@ -378,9 +394,13 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
         read_type(
             f"{path}.type", written["type"]
         )  # first: a type that YAML has cut in two leaves an odd field
-    fields = read_mapping(path, written, ("type", "bounds", "domain", "granularity", "hidden", "public"))
+    known = ("type", "bounds", "domain", "granularity", "hidden", "public", "constraint")
+    fields = read_mapping(path, written, known)
     declared = None if fields.get("type") is None else read_type(f"{path}.type", fields["type"])
     kind = None if declared is None else read_kind(declared)
+    granularity = read_granularity(f"{path}.granularity", fields.get("granularity"), kind)
+    grain = Fraction(1) if granularity is None and kind == "integer" else granularity
+    fields = add_constraint(path, fields, grain)
     period = None if kind not in (None, "date", "timestamp") else read_period(path, fields.get("bounds"))
     if kind is not None and kind not in ("integer", "decimal", "float"):
         for number in ("bounds", "granularity"):
@@ -388,8 +408,6 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
                 raise field_error(
                     f"{path}.{number}", f": a column of type {kind} has none; it is for numbers"
                 )
-    granularity = read_granularity(f"{path}.granularity", fields.get("granularity"), kind)
-    grain = Fraction(1) if granularity is None and kind == "integer" else granularity
     return ColumnPolicy(
         name=name,
         type=declared,

@@ -73,7 +73,7 @@ _HINTS = {
     "decimal": "bounds: [0, 100] and granularity: 0.01 to allow sums",
     "float": "bounds: [0, 100] and granularity: 0.01 to allow sums",
     "text": "domain: [a, b] to allow groups",
-    "boolean": "domain: [true, false] to allow groups",
+    "boolean": "groups: false, true and NULL; domain: [true, false] to leave NULL out",
     "date": "domain: [2024-01-01, 2024-01-02] to allow groups",
     "timestamp": "",
 }

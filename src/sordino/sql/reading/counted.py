@@ -67,6 +67,9 @@ def read_counted(root: exp.Select, text: Text, policy: Policy, catalogue: Mappin
     counted = _Selects(text, policy, catalogue).read(source.this)
     if sum(1 for _ in counted.selects()) > MOST_SELECTS:
         text.refuse("FROM", f"set operations may combine {MOST_SELECTS} SELECTs", keyword="FROM")
+    for part in (part for node in root.expressions for part in node.find_all(exp.AggFunc)):
+        if not _is_count(part):
+            text.refuse(part, _ONLY_COUNT)
     names = Names(text, policy, catalogue, _refuse_groups)
     measures: dict[Measure, int] = {}
     reader = ReleasedReader(names.expressions(Scope()), [], measures)

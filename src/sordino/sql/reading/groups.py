@@ -46,7 +46,7 @@ def read_group_key(
     ``outer``: the tables behind LEFT JOIN, of which NULL is a group too: that of the rows without a partner.
     """
     if value.column is None:
-        return _read_computed(text, node, value)
+        return _read_computed(text, node, value, may_be_unknown=bool(policy.users))
     if value.kind not in _KEY_KINDS:
         text.refuse(
             node, f"a column of type {value.kind} cannot be a group; text, integer, boolean and date can"
@@ -70,6 +70,8 @@ def read_group_key(
             break
     if values is None and value.values is not None:
         values = value.values  # a key of a sub-select, whose values are public there
+    if values is None and source is None and value.kind == "boolean":
+        values = (False, True, None)  # nobody has to declare what a truth value can be
     unknown = values is None and source is None and bool(policy.users)
     if values is None and source is None and not unknown:
         owner, column = by_alias[value.column[0]].table, value.column[1]
@@ -99,11 +101,11 @@ def _list_domain(column: ColumnPolicy) -> tuple[Any, ...] | None:
     return column.domain
 
 
-def _read_computed(text: Text, node: exp.Expr, value: Value) -> GroupKey:
+def _read_computed(text: Text, node: exp.Expr, value: Value, *, may_be_unknown: bool) -> GroupKey:
     """An expression that says itself what it can be: a choice among literals, a condition, a bounded whole number.
 
     NULL is a group of its own where the expression can be NULL. Rows with other values are in no group, as beyond a
-    declared domain.
+    declared domain. ``may_be_unknown``: what says nothing of the kind is like a column that nobody declared.
     """
     if value.expression.find(exp.Column) is None:
         text.refuse(node, "a group needs a column; leave it out of GROUP BY", keyword="GROUP")
@@ -114,14 +116,23 @@ def _read_computed(text: Text, node: exp.Expr, value: Value) -> GroupKey:
     elif value.kind == "boolean":
         values = (False, True, None)
     elif value.is_number and low is not None and high is not None and step is not None and step % 1 == 0:
-        first, last = math.ceil(low), math.floor(high)
-        if last - first >= MOST_GROUPS:
+        width = int(step) or 1  # of bins such as FLOOR(x / 10) * 10; a step of 0 fits any
+        first, last = math.ceil(low / width) * width, math.floor(high / width) * width
+        if (last - first) // width >= MOST_GROUPS:
             text.refuse(node, f"it lies between {first} and {last}, and at most {MOST_GROUPS} groups are released; "
                         "group by fewer values, such as those of CASE", keyword="GROUP")  # fmt: skip
-        values = (*range(first, last + 1), None)
+        values = (*range(first, last + 1, width), None)
     elif value.period is not None:
         text.refuse(node, f"it has more than {MOST_GROUPS} values between {value.period[0]} and {value.period[1]}; "
                     "group by longer units, such as DATE_TRUNC('month', x)", keyword="GROUP")  # fmt: skip
+    elif may_be_unknown and value.kind in _KEY_KINDS:
+        return GroupKey(
+            node.sql(comments=False),
+            exp.Paren(this=value.expression),
+            (),
+            kind=_KEY_KINDS[value.kind],
+            unknown=True,
+        )
     else:
         text.refuse(
             node, "groups are columns with a declared domain, columns of a public table, and expressions that say what "

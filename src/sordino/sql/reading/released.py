@@ -19,6 +19,7 @@ from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.dates import read_day, read_time
 from sordino.sql.known import Known
 from sordino.sql.question import GroupKey
+from sordino.sql.reading.spellings import write_plainly
 from sordino.sql.released import Aggregated, Applied, Constant, KeyValue, Released, ReleasedKind
 from sordino.sql.text import check_parts
 
@@ -105,6 +106,7 @@ class ReleasedReader:
         return find_aggregate(node) if self._by_node is None else self._by_node.get(type(node))
 
     def _read(self, node: exp.Expr) -> Released:
+        node = write_plainly(node)
         aggregate = self._find(node)
         if aggregate is not None:
             parts = aggregate.read(node, self.expressions)
@@ -155,7 +157,7 @@ class ReleasedReader:
                 node, "windows are not answered; group by a column with a declared domain", keyword="OVER"
             )
         if isinstance(node, exp.Filter):
-            text.refuse(node, "write COUNT(CASE WHEN condition THEN 1 END) or SUM(CASE WHEN condition THEN x END)",
+            text.refuse(node, "FILTER follows an aggregate of one expression, such as SUM(x) FILTER (WHERE y > 0)",
                         keyword="FILTER")  # fmt: skip
         if node.find(exp.Select) is not None:
             text.refuse(node, "sub-queries stand in FROM only; ask each number by itself")

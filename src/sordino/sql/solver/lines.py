@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sordino.sql.solver.conditions import write_and, write_or
 from sordino.sql.solver.encoded import Encoded
 from sordino.sql.solver.query import place_at
-from sordino.sql.solver.script import JoinWriter, RowNames, Script
+from sordino.sql.solver.script import JoinWriter, RowNames, Script, spell_name
 from sordino.sql.solver.tuples import TuplesThroughRow
 
 
@@ -34,7 +34,7 @@ def encode_line(tuples: TuplesThroughRow, place: int) -> EndlessLine:
     start = tuples.join(script, row, "start", place=place)
     # Directions are rows of no table: free of checks and domains, and a truth value has none.
     step = tuple(
-        _direction(script, f"step.{alias}", table)
+        _direction(script, f"step.{spell_name(alias)}", table)
         for table, alias in zip(leaf.tables, leaf.aliases, strict=True)
     )
     moving = [j for j in range(len(step)) if j != place]

@@ -33,7 +33,7 @@ MOST_POSITIONS = 8
 def read_query(sql: str, shapes: Shapes, *, dialect: str = "") -> SolverQuery:
     """The query of a text, over the tables of a schema.
 
-    ``SELECT COUNT(*) FROM …`` is read as the rows that it counts.
+    ``SELECT COUNT(*) FROM …`` is read as the rows that it counts; of groups, as one row without repeats for each.
     """
     with silence_parser():
         tree = parse_statement(sql, dialect)
@@ -48,7 +48,9 @@ class _Parser:
         tree = self._without_brackets(tree)
         counted = self._counted(tree)
         if counted is not None:
-            return self.query(counted)
+            rows = self.query(counted)
+            # A group that stays counts as before, whatever its aggregates are.
+            return replace(rows.leaf, distinct=True) if isinstance(rows, GroupedLeaf) else rows
         if isinstance(tree, exp.SetOperation):
             return self._set_query(tree)
         if not isinstance(tree, exp.Select):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sordino.sql.solver.conditions import write_and
 from sordino.sql.solver.query import GroupedLeaf, JoinLeaf, Shapes, SolverQuery
-from sordino.sql.solver.script import JoinWriter, Script
+from sordino.sql.solver.script import JoinWriter, Script, spell_name
 from sordino.sql.solver.z3_solver import solve
 
 
@@ -30,7 +30,7 @@ def is_result_key(
     pairs = []
     for name in ("first", "second"):
         rows = tuple(
-            script.row(f"{name}.{alias}", table)
+            script.row(f"{name}.{spell_name(alias)}", table)
             for table, alias in zip(query.tables, query.aliases, strict=True)
         )
         for row in rows:

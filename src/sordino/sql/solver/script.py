@@ -58,7 +58,7 @@ class Script:
     def row(self, label: str, table: str, *, where: str | None = None) -> RowNames:
         """A new row of a table, within the domains of its columns, and its checks if ``where`` holds."""
         shape = self.shapes[table]
-        names = {column.name: f"|{label}.{_clean(column.name)}|" for column in shape.columns}
+        names = {column.name: f"|{label}.{spell_name(column.name)}|" for column in shape.columns}
         row = RowNames(table, names)
         for column in shape.columns:
             self.declare(names[column.name], (), "Int" if column.scale is not None else SORTS[column.kind])
@@ -91,7 +91,9 @@ class Script:
             for column in shape.columns:
                 if column.name in key:
                     continue
-                name = f"|{_clean(row.table)}({','.join(map(_clean, key))}).{_clean(column.name)}|"
+                name = (
+                    f"|{spell_name(row.table)}({','.join(map(spell_name, key))}).{spell_name(column.name)}|"
+                )
                 self.declare(name, sorts, self.sort_of(shape, column.name))
                 equal = f"(= {row.names[column.name]} ({name} {given}))"
                 self.require(equal if where is None else f"(=> {where} {equal})")
@@ -167,9 +169,10 @@ class JoinWriter:
         return spell_number(value, real=kind == "real")
 
     def hidden(self, hidden: Hidden) -> str:
-        """A function of its parts."""
+        """A function of its parts; of parts of other sorts it is another function."""
         sorts = tuple("Real" if part.kind == "real" else SORTS[part.kind] for part in hidden.parts)
-        name = self.script.declare(f"|{_clean(hidden.name)}|", sorts, SORTS[hidden.kind])
+        symbol = f"|{_escape(hidden.name)} of {' '.join(sorts)}|"
+        name = self.script.declare(symbol, sorts, SORTS[hidden.kind])
         return f"({name} {' '.join(map(self.field, hidden.parts))})" if hidden.parts else name
 
 
@@ -190,8 +193,17 @@ def sort_of_term(term: Term) -> str:
     return SORTS[term.kind]
 
 
-def _clean(name: str) -> str:
-    """Without what a quoted symbol cannot hold; different names stay different."""
+def spell_name(name: str) -> str:
+    """A name inside a quoted symbol, without what we join names by.
+
+    Different names stay different, and so do names that are joined: ``a.b`` of ``c`` is not ``b.c`` of ``a``.
+    """
+    return _escape(name, ".,()")
+
+
+def _escape(name: str, beside: str = "") -> str:
+    """Without what a quoted symbol cannot hold."""
+    refused = "|\\~" + beside
     return "".join(
-        c if c.isascii() and c.isprintable() and c not in "|\\~" else f"~{ord(c):x}~" for c in name
+        c if c.isascii() and c.isprintable() and c not in refused else f"~{ord(c):x}~" for c in name
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from sordino.core import ParameterError, UnsupportedError
 from sordino.core.parameters import choice, positive, whole
+from sordino.display.progress import show_progress
 from sordino.sql.policy import Policy, match_name, suggest_name
 from sordino.sql.solver.enumeration import enumerate_databases
 from sordino.sql.solver.found import Counted, Sensitivity
@@ -46,10 +47,13 @@ def sensitivity(
     cap, timeout = whole("cap", cap, least=1), positive("timeout", timeout)
     choice("copies", copies, ("exact", "sum"))
     domain = None if values is None else _domain(values, query, shapes)
-    return {
-        name: _find(query, shapes, name, cap=cap, seconds=timeout, copies=copies, values=domain)
-        for name in _choose_tables(query, shapes, table)
-    }
+    found: dict[str, Sensitivity] = {}
+    names = _choose_tables(query, shapes, table)
+    with show_progress("sensitivity") as step:
+        for done, name in enumerate(names):
+            step(done, len(names), name)
+            found[name] = _find(query, shapes, name, cap=cap, seconds=timeout, copies=copies, values=domain)
+    return found
 
 
 def _find(

@@ -61,7 +61,13 @@ class Translator:
         found = [self._condition(condition, occurrences, positions) for condition in conditions]
         # A row that finds no row of a public table counts nowhere.
         found += [
-            Asserted(Hidden(f"found in {occurrence.lookups!r}", self._fields(occurrence, j), "boolean"))
+            Asserted(
+                Hidden(
+                    f"row of {occurrence.table} found in {occurrence.lookups!r}",
+                    self._fields(occurrence, j),
+                    "boolean",
+                )
+            )
             for j, occurrence in enumerate(occurrences)
             if occurrence.lookups
         ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sordino.sql.solver.conditions import write_or
 from sordino.sql.solver.encoded import Encoded
 from sordino.sql.solver.query import JoinLeaf, Shapes
-from sordino.sql.solver.script import JoinWriter, RowNames, Script, sort_of_term
+from sordino.sql.solver.script import JoinWriter, RowNames, Script, sort_of_term, spell_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class TuplesThroughRow:
         if place is None and len(places) == 1:
             place = places[0]
         rows = tuple(
-            row if j == place else script.row(f"{label}.{alias}", table)
+            row if j == place else script.row(f"{label}.{spell_name(alias)}", table)
             for j, (table, alias) in enumerate(zip(self.leaf.tables, self.leaf.aliases, strict=True))
         )
         if place is None:

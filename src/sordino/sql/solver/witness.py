@@ -24,7 +24,7 @@ Model = Mapping[str, int | Fraction | bool]
 class DatabaseWitness:
     """``tables``: all rows of a database. Without ``row``, which is one of ``table``, ``number`` result rows change.
 
-    Where there is no bound it is one of many databases, and ``number`` is what this one attains.
+    Where the number is not exact, or there is none, at least so many: it is one of many databases.
     """
 
     table: str

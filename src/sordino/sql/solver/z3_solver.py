@@ -41,7 +41,10 @@ def solve(script: str, *, seconds: float) -> Verdict:
     solver = z3.Solver(ctx=context)
     solver.set("timeout", max(1, int(seconds * 1000)))
     solver.from_string(script)
-    verdict = str(solver.check())
+    try:
+        verdict = str(solver.check())
+    except z3.Z3Exception:  # out of memory, or of some other resource
+        verdict = "unknown"
     if verdict != "sat":
         return Verdict("unsat" if verdict == "unsat" else "unknown", {})
     model = solver.model()

@@ -22,9 +22,9 @@ from sqlglot import exp
 
 from sordino.engines import Snapshot, write_double
 from sordino.sql.aggregates.measure import LARGEST_ANSWER, whole_number
-from sordino.sql.answering.exact import write_among, write_join, write_places
+from sordino.sql.answering.exact import write_among, write_join, write_place_of, write_places
 from sordino.sql.expressions.value import bracket, case
-from sordino.sql.question import Statement
+from sordino.sql.question import GroupKey, Statement
 from sordino.sql.units.owners import Owners
 
 # Sizes stay below this, so that they and their sums over groups are exact in 64 bits.
@@ -119,7 +119,7 @@ def _find_bucket(size: exp.Expr, grid: Sequence[int], first: int, last: int, *, 
 def write_added(statement: Statement, owners: Owners) -> exp.Select:
     """SELECT of every owner and group with the steps that it adds to each measure, cut to ±(LARGEST_SIZE + 1)."""
     (owner,) = owners.owners
-    places = write_places(statement.keys)
+    places = write_groups(statement.keys)
     columns = [_named(owner.key, "owner")]
     columns += [_named(place, f"key_{i}") for i, place in enumerate(places)]
     columns += [_named(measure.total(), f"c{i}") for i, measure in enumerate(statement.measures)]
@@ -138,6 +138,29 @@ def write_owned_join(columns: Sequence[exp.Expr], statement: Statement, owners: 
     return write_join(
         columns, join.occurrences, conditions, owners.lookups, join.outer, dict(owners.numbered)
     )
+
+
+def write_groups(keys: Sequence[GroupKey]) -> list[exp.Expr]:
+    """What rows are grouped by; `place_keys` makes places of it.
+
+    A column is grouped by as it is: of its kinds two values are equal if and only if they are grouped together, and
+    its place among many public values is looked for once per group, not once per row. What is computed has its place
+    already here, since engines may group two zeros apart.
+    """
+    return [
+        key.column if isinstance(key.column, exp.Column) else place
+        for key, place in zip(keys, write_places(keys), strict=True)
+    ]
+
+
+def place_keys(query: exp.Select, keys: Sequence[GroupKey], others: Sequence[str]) -> exp.Select:
+    """SELECT of the places of ``key_0``, … in place of what was grouped by, and of the other columns of a query."""
+    columns = [_name(f"key_{i}") for i in range(len(keys))]
+    placed = [
+        _named(write_place_of(key, column) if isinstance(key.column, exp.Column) else column, column.name)
+        for key, column in zip(keys, columns, strict=True)
+    ]
+    return exp.select(*placed, *map(_name, others)).from_(query.subquery("found", copy=False))
 
 
 def sum_clipped(
@@ -179,7 +202,9 @@ def write_clipped_query(
         for i, (total, limit) in enumerate(zip(totals, limits, strict=True))
     ]
     query = exp.select(*(key.copy() for key in keys), *clipped).from_("sized")
-    query = query.group_by(*(key.copy() for key in keys)) if keys else query
+    if keys:
+        query = query.group_by(*(key.copy() for key in keys))
+        query = place_keys(query, statement.keys, [f"measure_{i}" for i in range(len(limits))])
     return query.with_("added", write_added(statement, owners)).with_("sized", sized)
 
 

@@ -18,7 +18,7 @@ from sordino.sql.question import Statement
 from sordino.sql.units.contributions import write_owned_join
 from sordino.sql.units.owners import Owners
 from sordino.sql.units.part import Cells, Facts, Group
-from sordino.sql.units.shared import encode_keys
+from sordino.sql.units.shared import encode_keys, write_fetched
 from sordino.units import FlowTruncation
 
 Codes = NDArray[np.int64]
@@ -120,20 +120,24 @@ def write_held_query(
 ) -> exp.Select:
     """SELECT of owners' keys, values and places of the groups, each combination once, at most one more than ``most``.
 
-    Values are numbered in the engine: not every value of every engine can be fetched, and none has to be.
+    Values are numbered in the engine: not every value of every engine can be fetched, and none has to be. Owners' keys
+    are fetched as texts: an integer of an engine may have more than 64 bits.
     """
     keys, places = [owners.owners[place].key for place in sharers], write_places(statement.keys)
     names = [*(f"owner_{i}" for i in range(len(keys))), "value", *(f"key_{i}" for i in range(len(places)))]
     held = [*keys, measure.value, *places]
-    columns = [exp.alias_(part.copy(), name, quoted=True) for part, name in zip(held, names, strict=True)]
+    fetched = [*(write_fetched(key, owners) for key in keys), measure.value, *places]
+    columns = [exp.alias_(part.copy(), name, quoted=True) for part, name in zip(fetched, names, strict=True)]
     query = write_owned_join(columns, statement, owners)
     query.where(*map(exp.paren, measure.conditions()), copy=False)
     query.group_by(*(part.copy() for part in held), copy=False).limit(most + 1, copy=False)
     value = exp.column("value", quoted=True)
     order = exp.Order(expressions=[exp.Ordered(this=value)])
     number = exp.Window(this=exp.DenseRank(), order=order)
-    shown = [
-        exp.alias_(number, name, quoted=True) if name == "value" else exp.column(name, quoted=True)
-        for name in names
+    shown: list[exp.Expr] = [
+        exp.alias_(exp.cast(exp.column(name, quoted=True), exp.DataType.Type.TEXT), name, quoted=True)
+        for name in names[: len(keys)]
     ]
+    shown.append(exp.alias_(number, "value", quoted=True))
+    shown += [exp.column(name, quoted=True) for name in names[len(keys) + 1 :]]
     return exp.select(*shown).from_(query.subquery("held"))

@@ -32,7 +32,7 @@ from sordino.sql.units.row_owners import find_row_owners, lie_apart
 from sordino.sql.units.shared import SharedPart
 from sordino.sql.units.truncated import TruncatedPart
 from sordino.sql.units.unit_noise import KnownLimit, SearchedLimit, UnitNoise
-from sordino.sql.units.unknown_keys import count_holders, with_groups
+from sordino.sql.units.unknown_keys import count_holders, is_writable, with_groups
 from sordino.units import KeyRelease, LaplacePerLimit, LimitNoise, Truncation
 
 # Of ε, where groups are not public: what showing them takes.
@@ -125,7 +125,9 @@ class UnitPlan:
     def _draw_groups(self, snapshot: Snapshot, keys: KeyRelease) -> list[Group]:
         held = count_holders(snapshot, self.statement, self.owners, keys.keys_per_unit)
         shown = keys.draw([holders for _, holders in held])
-        return [group for (group, _), is_shown in zip(held, shown, strict=True) if is_shown]
+        return [
+            group for (group, _), is_shown in zip(held, shown, strict=True) if is_shown and is_writable(group)
+        ]
 
 
 def make_unit_plan(

@@ -19,11 +19,10 @@ from sqlglot import exp
 from sordino.engines import Snapshot, write_double
 from sordino.sql.aggregates import RankedValue
 from sordino.sql.aggregates.measure import LARGEST_ANSWER, whole_number
-from sordino.sql.answering.exact import write_places
 from sordino.sql.answering.rank_counts import RankCounts, gather_counts
 from sordino.sql.expressions.value import case
 from sordino.sql.question import Statement
-from sordino.sql.units.contributions import write_owned_join
+from sordino.sql.units.contributions import place_keys, write_groups, write_owned_join
 from sordino.sql.units.owners import Owners
 from sordino.units import WEIGHT_STEPS
 
@@ -55,13 +54,14 @@ def write_weights_query(statement: Statement, owners: Owners, measure: RankedVal
     weighed = exp.Mul(this=_name("held"), expression=weight)
     query = exp.select(*(key.copy() for key in keys), _name("place"), _named(_sum(weighed), "weight"))
     query = query.from_("shared").group_by(*(key.copy() for key in keys), _name("place"))
+    query = place_keys(query, statement.keys, ["place", "weight"])
     return query.with_("values_", _write_values(statement, owners, measure)).with_("shared", shared)
 
 
 def _write_values(statement: Statement, owners: Owners, measure: RankedValue) -> exp.Select:
     """SELECT of every owner, group and point with the owner's rows there; of extremes, of one point per group alone."""
     (owner,) = owners.owners
-    places, steps = write_places(statement.keys), measure.lattice.steps()
+    places, steps = write_groups(statement.keys), measure.lattice.steps()
     columns = [_named(owner.key, "owner")]
     columns += [_named(place, f"key_{i}") for i, place in enumerate(places)]
     grouped = [owner.key.copy(), *(place.copy() for place in places)]

@@ -120,15 +120,30 @@ def read_shared(snapshot: Snapshot, statement: Statement, owners: Owners, *, mos
 
 
 def write_shared_query(statement: Statement, owners: Owners, most: int) -> exp.Select:
-    """SELECT of the owners' keys, the places of the groups and the measure, of at most one set more than ``most``."""
+    """SELECT of the owners' keys, the places of the groups and the measure, of at most one set more than ``most``.
+
+    Keys are fetched as texts: an integer of an engine may have more than 64 bits.
+    """
     keys = [owner.key for owner in owners.owners]
     places = write_places(statement.keys)
-    columns = [exp.alias_(key.copy(), f"owner_{i}", quoted=True) for i, key in enumerate(keys)]
+    columns = [
+        exp.alias_(write_fetched(key, owners), f"owner_{i}", quoted=True) for i, key in enumerate(keys)
+    ]
     columns += [exp.alias_(place.copy(), f"key_{i}", quoted=True) for i, place in enumerate(places)]
     columns.append(exp.alias_(statement.measures[0].total(), "measure", quoted=True))
     query = write_owned_join(columns, statement, owners)
     grouped = query.group_by(*(key.copy() for key in keys), *(place.copy() for place in places), copy=False)
     return grouped.limit(most + 1)
+
+
+def write_fetched(key: exp.Expr, owners: Owners) -> exp.Expr:
+    """An owner's key in a form that can be fetched whatever it is: as text, since whole numbers may exceed 64 bits.
+
+    Rows that are owners themselves are numbered in the statement, and such numbers fit.
+    """
+    if isinstance(key, exp.Column) and key.table in dict(owners.numbered):
+        return key.copy()
+    return exp.cast(key.copy(), exp.DataType.Type.TEXT)
 
 
 def encode_keys(entities: Sequence[Any], columns: Sequence[pa.ChunkedArray]) -> list[Codes]:

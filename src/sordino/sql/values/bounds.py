@@ -1,10 +1,11 @@
 """Bounds on derivatives inside the engine: one statement per measure and table, all β of the grid, no row leaves.
 
 For a joined row u and a row r of table t in it let h be the bounds on the slopes of u's term in the cells of r, with
-rates β times the unit rates of the row norms (divided by m where u has m rows of t, since one row may play all parts).
+rates β times the unit rates of the row norms, divided by m^(1/q) where u has m rows of t that a condition tells apart,
+and by m where one row may play all parts.
 
     SUM, COUNT:  c_t = ‖(N*(Σ_{u∋r} h_{u,r}) + rounding·(number of u))_r‖_q
-    MIN, MAX:    c_t = max_u N*(h_{u,r}) + rounding
+    MIN, MAX:    c_t = max_u ‖(N*(h_{u,r}))_r‖_q + rounding (added up where one row may play all parts)
 
 with q dual to the p by which rows are put together, and c = max c_t. Sums and maxima of β-smooth functions are
 β-smooth, and N* of a sum is the derivative of a sum.
@@ -20,6 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from sqlglot import exp
@@ -29,31 +31,49 @@ from sordino.engines import Snapshot, write_double
 from sordino.sensitivity.derivatives.dual_terms import dual_of_terms
 from sordino.sensitivity.derivatives.lengths import length_of
 from sordino.sensitivity.norms import Norm
-from sordino.sensitivity.norms.combination import dual_exponent
-from sordino.sql.answering.exact import write_among, write_join, write_places
+from sordino.sensitivity.norms.combination import computable_dual
+from sordino.sql.expressions.value import case
 from sordino.sql.policy import Policy, find_least_move, match_name
 from sordino.sql.question import Occurrence, Statement
+from sordino.sql.values.joined import name_cells, name_identity, named, subquery_of, write_joined
+from sordino.sql.values.largest import Extremes
 from sordino.sql.values.measure import ValueMeasure
-from sordino.sql.values.terms import SqlAlgebra, SqlTerm, write_term
+from sordino.sql.values.meetings import meets_once
+from sordino.sql.values.stages import write_stages
+from sordino.sql.values.terms import SqlAlgebra, SqlTerm
 
 _ALGEBRA = SqlAlgebra()
+# So many doubles are added up at most: what their rounding moves a bound by is paid for.
+MOST_TERMS = 2**27
 Group = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTable:
-    """A protected table of a question: its occurrences, how its rows are put together, and its least move."""
+    """A protected table of a question: its occurrences, how its rows are put together, and its least move.
+
+    ``distinct``: whether conditions on public columns make sure that no row plays two parts in a joined row.
+    """
 
     name: str
     aliases: tuple[str, ...]
     identity: tuple[str, ...]
     exponent: Fraction | float
     least_move: float
+    distinct: bool = False
+
+    @property
+    def sharing(self) -> float:
+        """What rates of each occurrence are divided by: rows that differ move by ℓ_p, one row in all parts alike."""
+        copies = float(len(self.aliases))
+        if copies == 1 or not self.distinct:
+            return copies
+        return float(copies ** (1 - 1 / float(self.exponent))) * (1 + 2.0**-48)
 
     @property
     def dual(self) -> float:
-        """q."""
-        return float(dual_exponent(self.exponent))
+        """q, at most 8 if it is finite."""
+        return float(computable_dual(self.exponent))
 
 
 def find_measured_tables(statement: Statement, policy: Policy) -> list[MeasuredTable]:
@@ -78,10 +98,26 @@ def find_measured_tables(statement: Statement, policy: Policy) -> list[MeasuredT
             )
         tables.append(
             MeasuredTable(
-                name, tuple(o.alias for o in occurrences), identity, declared.rows, find_least_move(declared)
+                name,
+                tuple(o.alias for o in occurrences),
+                identity,
+                declared.rows,
+                find_least_move(declared),
+                _are_distinct([o.alias for o in occurrences], statement.join.conditions),
             )
         )
     return tables
+
+
+def _are_distinct(aliases: list[str], conditions: Sequence[exp.Expr]) -> bool:
+    """Whether every two occurrences differ in a public column: then they are two rows."""
+    apart = set()
+    for condition in conditions:
+        if isinstance(condition, exp.LT | exp.GT | exp.NEQ):
+            left, right = condition.this.unnest(), condition.expression.unnest()
+            if isinstance(left, exp.Column) and isinstance(right, exp.Column) and left.name == right.name:
+                apart.add(frozenset((left.table, right.table)))
+    return all(frozenset(pair) in apart for pair in combinations(aliases, 2))
 
 
 def write_bounds(
@@ -89,68 +125,46 @@ def write_bounds(
     measure: ValueMeasure,
     table: MeasuredTable,
     betas: Sequence[float],
-    copies: Mapping[str, int],
+    sharing: Mapping[str, float],
+    *,
+    met_once: bool = False,
 ) -> exp.Select:
-    """SELECT of the places of the keys and of c_t at every β, in units of the measure, one row per group."""
-    rows = _write_joined(statement, measure, table)
+    """SELECT of the places of the keys, of c_t at every β, in units of the measure, and of how many terms were added
+    up for one number at most; one row per group.
+
+    ``met_once``: each row of the table is in one joined row at most, so nothing is added up by row.
+    """
     keys = [f"key_{i}" for i in range(len(statement.keys))]
-    bounds = [f"bound_{i}" for i in range(len(betas))]
-    alone = len(statement.join.occurrences) == 1
+    rates = _rates(measure, beta_list=betas, sharing=sharing)
     if measure.kind != "sum":
-        return _write_extreme(rows, measure, table, betas, copies, keys, bounds)
-    parts = [
-        _write_terms(rows, measure, alias, _rates(measure, beta_list=betas, copies=copies), keys, table)
-        for alias in table.aliases
-    ]
-    per_row = _write_rows(parts, measure, table, len(betas), keys, alone=alone)
-    return _combine_rows(per_row, table, keys, bounds)
+        rows = write_joined(statement, measure.cells, {})
+        return _write_largest(rows, [_slope_of_row(measure, table, allowed) for allowed in rates], keys)
+    if met_once:
+        rows = write_joined(statement, measure.cells, {})
+        bounds = [_slope_of_row(measure, table, allowed) for allowed in rates]
+        if math.isinf(table.dual):
+            return _write_largest(rows, bounds, keys)
+        return _write_powers(rows, bounds, table.dual, keys)
+    rows = write_joined(statement, measure.cells, dict.fromkeys(table.aliases, table.identity))
+    parts = [_write_terms(rows.copy(), measure, alias, rates, keys, table) for alias in table.aliases]
+    summed, bounds = _sum_terms(parts, measure, table, len(betas), keys)
+    if math.isinf(table.dual):
+        return _write_largest(summed, bounds, keys, terms=exp.Max(this=named("terms")))
+    return _write_powers(summed, bounds, table.dual, keys, terms=exp.Sum(this=named("terms")))
 
 
-# --- the join, with every cell as a double
-
-
-def _write_joined(statement: Statement, measure: ValueMeasure, table: MeasuredTable) -> exp.Select:
-    columns = [
-        exp.alias_(place, f"key_{i}", quoted=True) for i, place in enumerate(write_places(statement.keys))
-    ]
-    for alias in table.aliases:
-        columns += [
-            exp.alias_(exp.column(column, table=alias, quoted=True), _identity(alias, i), quoted=True)
-            for i, column in enumerate(table.identity)
-        ]
-    columns += [
-        exp.alias_(cell.tree.copy(), f"cell_{i}", quoted=True)
-        for i, cell in enumerate(measure.cells.values())
-    ]
-    conditions = [*statement.join.conditions, *write_among(statement.keys)]
-    if not columns:
-        columns = [exp.alias_(exp.Literal.number(1), "one", quoted=True)]
-    return write_join(columns, statement.join.occurrences, conditions)
-
-
-def _identity(alias: str, place: int) -> str:
-    return f"row_{alias}_{place}"
-
-
-def _named(name: str) -> exp.Column:
-    return exp.column(name, quoted=True)
-
-
-def _cells(measure: ValueMeasure) -> dict[str, Any]:
-    return {
-        name: type(cell)(_named(f"cell_{place}")) for place, (name, cell) in enumerate(measure.cells.items())
-    }
+# --- rates and rounding
 
 
 def _rates(
-    measure: ValueMeasure, *, beta_list: Sequence[float], copies: Mapping[str, int]
+    measure: ValueMeasure, *, beta_list: Sequence[float], sharing: Mapping[str, float]
 ) -> list[dict[str, float]]:
     """For every β: its part of the unit rates of each row's norm."""
     found = []
     for beta in beta_list:
         rates: dict[str, float] = {}
         for alias, norm in measure.function.norms.items():
-            share = beta * (1 - 2.0**-48) / copies[alias]
+            share = beta * (1 - 2.0**-48) / sharing[alias]
             rates |= {name: rate * share for name, rate in norm.unit_rates().items()}
         found.append(rates)
     return found
@@ -179,113 +193,136 @@ def _write_terms(
     """
     norm = measure.function.norms[alias]
     once = len(table.aliases) == 1
-    columns: list[exp.Expr] = [_named(key) for key in keys]
+    columns: list[exp.Expr] = [named(key) for key in keys]
     columns += [
-        exp.alias_(_named(_identity(alias, i)), f"row_{i}", quoted=True) for i in range(len(table.identity))
+        exp.alias_(named(name_identity(alias, i)), f"row_{i}", quoted=True)
+        for i in range(len(table.identity))
     ]
+    names, terms = [], []
     for place, allowed in enumerate(rates):
-        slopes = measure.function.slopes(_ALGEBRA, _cells(measure), allowed)
+        slopes = measure.function.slopes(_ALGEBRA, name_cells(measure.cells), allowed)
         own = {name: slope for name, slope in slopes.items() if name in norm.columns}
-        for number, term in enumerate(_entries(norm, own, once=once)):
-            columns.append(exp.alias_(write_term(term), f"slope_{place}_{number}", quoted=True))
-    return exp.select(*columns, copy=False).from_(rows.subquery(exp.to_identifier("joined", quoted=True)))
+        for number, term in enumerate(_entries(norm, _moving(measure, norm), own, once=once)):
+            names.append(f"slope_{place}_{number}")
+            terms.append(term)
+    staged, written = write_stages(
+        rows, terms, [*keys, *(name_identity(alias, i) for i in range(len(table.identity)))]
+    )
+    columns += [exp.alias_(term, name, quoted=True) for name, term in zip(names, written, strict=True)]
+    if not columns:
+        columns = [exp.alias_(exp.Literal.number(1), "one", quoted=True)]
+    return exp.select(*columns, copy=False).from_(subquery_of(staged, "joined"), copy=False)
 
 
-def _entries(norm: Norm, slopes: Mapping[str, Any], *, once: bool) -> list[Any]:
+def _moving(measure: ValueMeasure, norm: Norm) -> tuple[str, ...]:
+    """The columns of a norm that the term depends on."""
+    return tuple(column for column in norm.columns if measure.function.steepest().get(column, 0.0) > 0)
+
+
+def _entries(norm: Norm, columns: Sequence[str], slopes: Mapping[str, Any], *, once: bool) -> list[Any]:
     if once:
-        return [slopes.get(column, 0.0) for column in norm.columns]
+        return [slopes.get(column, 0.0) for column in columns]
     found = dual_of_terms(norm.root, _ALGEBRA, slopes)
     return [0.0 if found is None else found]
 
 
-def _write_rows(
-    parts: list[exp.Select],
-    measure: ValueMeasure,
-    table: MeasuredTable,
-    betas: int,
-    keys: list[str],
-    *,
-    alone: bool,
-) -> exp.Select:
-    """For every row: the dual of its summed slopes, and what rounding adds."""
+def _sum_terms(
+    parts: list[exp.Select], measure: ValueMeasure, table: MeasuredTable, betas: int, keys: list[str]
+) -> tuple[exp.Select, list[Any]]:
+    """The summed slopes of every row; and at every β the dual of them with what rounding adds."""
     norm = measure.function.norms[table.aliases[0]]
     once = len(table.aliases) == 1
-    entries = len(norm.columns) if once else 1
+    moving = _moving(measure, norm)
+    entries = len(moving) if once else 1
     together: Any = parts[0]
     for part in parts[1:]:
         together = exp.union(together, part, distinct=False, copy=False)
     names = [f"slope_{place}_{number}" for place in range(betas) for number in range(entries)]
-    if not alone:
-        group = [*keys, *(f"row_{i}" for i in range(len(table.identity)))]
-        summed = exp.select(
-            *(_named(key) for key in keys),
-            *(exp.alias_(exp.Sum(this=_named(name)), name, quoted=True) for name in names),
-            exp.alias_(exp.cast(exp.Count(this=exp.Star()), exp.DataType.Type.DOUBLE), "terms", quoted=True),
-            copy=False,
-        )
-        summed.from_(together.subquery(exp.to_identifier("terms", quoted=True)), copy=False)
-        together = summed.group_by(*(_named(name) for name in group), copy=False)
-    rounding = find_rounding(measure, table)
-    columns: list[exp.Expr] = [_named(key) for key in keys]
+    summed = exp.select(
+        *(named(key) for key in keys),
+        *(exp.alias_(exp.Sum(this=named(name)), name, quoted=True) for name in names),
+        exp.alias_(exp.cast(exp.Count(this=exp.Star()), exp.DataType.Type.DOUBLE), "terms", quoted=True),
+        copy=False,
+    )
+    summed.from_(subquery_of(together, "terms"), copy=False)
+    group = [*keys, *(f"row_{i}" for i in range(len(table.identity)))]
+    summed = summed.group_by(*(named(name) for name in group), copy=False)
+    lost = SqlTerm(named("terms"), low=1.0) * find_rounding(measure, table)
+    bounds = []
     for place in range(betas):
-        sums = [SqlTerm(_named(f"slope_{place}_{number}")) for number in range(entries)]
-        bound: Any = sums[0]
-        if once:
-            bound = dual_of_terms(norm.root, _ALGEBRA, dict(zip(norm.columns, sums, strict=True)))
-        lost: Any = rounding if alone else SqlTerm(_named("terms")) * rounding
-        columns.append(exp.alias_(write_term(bound + lost), f"bound_{place}", quoted=True))
-    return exp.select(*columns, copy=False).from_(
-        together.subquery(exp.to_identifier("summed", quoted=True)), copy=False
-    )
+        sums = [SqlTerm(named(f"slope_{place}_{number}"), low=0.0) for number in range(entries)]
+        bound: Any = sums[0] if sums else 0.0
+        if once and sums:
+            bound = dual_of_terms(norm.root, _ALGEBRA, dict(zip(moving, sums, strict=True)))
+        bounds.append(bound + lost)
+    return summed, bounds
 
 
-def _combine_rows(
-    per_row: exp.Select, table: MeasuredTable, keys: list[str], bounds: list[str]
+# --- one row at a time
+
+
+def _slope_of_row(measure: ValueMeasure, table: MeasuredTable, rates: Mapping[str, float]) -> Any:
+    """The bound of one joined row; where one row may play all parts, the parts add up."""
+    slopes = measure.function.slopes(_ALGEBRA, name_cells(measure.cells), rates)
+    parts = []
+    for alias in table.aliases:
+        norm = measure.function.norms[alias]
+        own = {column: slope for column, slope in slopes.items() if column in norm.columns}
+        found = dual_of_terms(norm.root, _ALGEBRA, own)
+        parts += [] if found is None else [found]
+    total = length_of(_ALGEBRA, parts, table.dual if table.distinct else 1.0) if parts else 0.0
+    return total + find_rounding(measure, table)
+
+
+# --- all rows together
+
+
+def _write_largest(
+    rows: exp.Select, bounds: Sequence[Any], keys: list[str], *, terms: exp.Expr | None = None
 ) -> exp.Select:
-    columns: list[exp.Expr] = [_named(key) for key in keys]
-    q = table.dual
-    for name in bounds:
-        own = SqlTerm(_named(name))
-        if math.isinf(q):
-            total: exp.Expr = exp.Max(this=own.tree)
-        elif q == 1:
-            total = exp.Sum(this=own.tree)
-        else:
-            total = exp.Sum(this=write_term(_ALGEBRA.power(own, q)))
-        columns.append(exp.alias_(_or_zero(total), name, quoted=True))
-    query = exp.select(*columns, copy=False).from_(
-        per_row.subquery(exp.to_identifier("rows_of_table", quoted=True)), copy=False
+    """The largest of every bound, one row per group; 0 over no rows."""
+    extremes = Extremes()
+    found = [extremes.of(bound) for bound in bounds]
+    staged, written = write_stages(rows, extremes.terms, [*keys, *([] if terms is None else ["terms"])])
+    added = _or_zero(terms) if terms is not None else write_double(1.0)
+    inner = exp.select(*(named(key) for key in keys), *extremes.columns(written), copy=False)
+    inner.select(
+        exp.alias_(exp.Count(this=exp.Star()), "rows", quoted=True),
+        exp.alias_(added, "terms", quoted=True),
+        copy=False,
     )
-    return query.group_by(*(_named(key) for key in keys), copy=False) if keys else query
+    inner.from_(subquery_of(staged, "joined"), copy=False)
+    if keys:
+        inner = inner.group_by(*(named(key) for key in keys), copy=False)
+    outer, columns = write_stages(inner, found, [*keys, "rows", "terms"])
+    some = exp.GT(this=named("rows"), expression=exp.Literal.number(0))
+    query = exp.select(
+        *(named(key) for key in keys),
+        *(
+            exp.alias_(case((some.copy(), tree), default=write_double(0.0)), f"bound_{i}", quoted=True)
+            for i, tree in enumerate(columns)
+        ),
+        named("terms"),
+        copy=False,
+    )
+    return query.from_(subquery_of(outer, "rows_of_table"), copy=False)
 
 
-# --- least and largest
-
-
-def _write_extreme(
-    rows: exp.Select,
-    measure: ValueMeasure,
-    table: MeasuredTable,
-    betas: Sequence[float],
-    copies: Mapping[str, int],
-    keys: list[str],
-    bounds: list[str],
+def _write_powers(
+    rows: exp.Select, bounds: Sequence[Any], q: float, keys: list[str], *, terms: exp.Expr | None = None
 ) -> exp.Select:
-    """The largest over joined rows; one row may play all parts, so the parts add up."""
-    rounding = find_rounding(measure, table)
-    columns: list[exp.Expr] = [_named(key) for key in keys]
-    for name, allowed in zip(bounds, _rates(measure, beta_list=betas, copies=copies), strict=True):
-        slopes = measure.function.slopes(_ALGEBRA, _cells(measure), allowed)
-        parts = []
-        for alias in table.aliases:
-            norm = measure.function.norms[alias]
-            own = {column: slope for column, slope in slopes.items() if column in norm.columns}
-            found = dual_of_terms(norm.root, _ALGEBRA, own)
-            parts += [] if found is None else [found]
-        total = length_of(_ALGEBRA, parts, 1.0) if parts else 0.0
-        columns.append(exp.alias_(_or_zero(exp.Max(this=write_term(total + rounding))), name, quoted=True))
-    query = exp.select(*columns, copy=False).from_(rows.subquery(exp.to_identifier("joined", quoted=True)))
-    return query.group_by(*(_named(key) for key in keys), copy=False) if keys else query
+    """The sum of q-th powers of every bound, one row per group; 0 over no rows."""
+    kept = [*keys, *([] if terms is None else ["terms"])]
+    staged, written = write_stages(rows, [_ALGEBRA.power(bound, q) for bound in bounds], kept)
+    totals = [_or_zero(exp.Sum(this=tree)) for tree in written]
+    added = exp.Count(this=exp.Star()) if terms is None else terms
+    query = exp.select(
+        *(named(key) for key in keys),
+        *(exp.alias_(total, f"bound_{i}", quoted=True) for i, total in enumerate(totals)),
+        exp.alias_(_or_zero(exp.cast(added, exp.DataType.Type.DOUBLE)), "terms", quoted=True),
+        copy=False,
+    ).from_(subquery_of(staged, "rows_of_table"), copy=False)
+    return query.group_by(*(named(key) for key in keys), copy=False) if keys else query
 
 
 def _or_zero(total: exp.Expr) -> exp.Expr:
@@ -298,15 +335,32 @@ def compute_bounds(
     measure: ValueMeasure,
     table: MeasuredTable,
     betas: Sequence[float],
-    copies: Mapping[str, int],
+    sharing: Mapping[str, float],
+    *,
+    public_rows: bool = True,
 ) -> dict[Group, tuple[float, ...]]:
-    """c_t of every group at every β; groups without joined rows have 0. Confidential."""
+    """c_t of every group at every β; groups without joined rows have 0. Confidential.
+
+    ``public_rows``: which rows there are is no secret. Only then may the statement follow from which of them meet: two
+    neighbours would be bounded by two formulas otherwise.
+
+    Infinite where more than `MOST_TERMS` are added up for one number. Where rows are public so is that; where they
+    come and go, the bound of `row_changes.py` does without.
+    """
     found: dict[Group, tuple[float, ...]] = {group: (0.0,) * len(betas) for group in statement.groups()}
     q = table.dual
     root = 1.0 if math.isinf(q) or measure.kind != "sum" else 1 / q
-    answer = snapshot.aggregate(write_bounds(statement, measure, table, betas, copies))
+    met_once = (
+        public_rows
+        and measure.kind == "sum"
+        and len(table.aliases) == 1
+        and meets_once(snapshot, statement.join, table.aliases[0])
+    )
+    answer = snapshot.aggregate(write_bounds(statement, measure, table, betas, sharing, met_once=met_once))
     depth = len(statement.keys)
     for row in zip(*(column.to_pylist() for column in answer.columns), strict=True):
         group = tuple(key.values[int(place)] for key, place in zip(statement.keys, row[:depth], strict=True))
-        found[group] = tuple(float(number) ** root for number in row[depth:])
+        *numbers, terms = row[depth:]
+        beyond = terms > MOST_TERMS
+        found[group] = tuple(math.inf if beyond else float(number) ** root for number in numbers)
     return found

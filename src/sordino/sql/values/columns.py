@@ -63,17 +63,33 @@ class ValueColumn:
     def cell(self) -> Any:
         """The cell: a double on its lattice within its bounds, NULL being the lower bound; or a category."""
         if self.bounds is None:
-            return SqlCategory(self.source.expression)
+            return SqlCategory(_within(self.source.expression, self.domain))
         number = as_double(self.source).expression
         low, high = write_double(float(self.bounds[0])), write_double(float(self.bounds[1]))
         below = case((exp.LTE(this=bracket(number), expression=high.copy()), number), default=high)
         clipped: exp.Expr = case((exp.GTE(this=bracket(number), expression=low.copy()), below), default=low)
         if self.granule is not None and not self.lattice:
-            clipped = _to_lattice(clipped, self.granule)
-        return SqlTerm(clipped)
+            if self.granule.numerator != 1:
+                clipped = _without_dust(clipped)
+            clipped = round_to_lattice(clipped, self.granule)
+        # rounding to the lattice may leave the bounds by half a granule
+        wide = 0.0 if self.granule is None or self.lattice else float(self.granule)
+        return SqlTerm(clipped, low=float(self.bounds[0]) - wide, high=float(self.bounds[1]) + wide)
 
 
-def _to_lattice(number: exp.Expr, granule: Fraction) -> exp.Expr:
+def _within(category: exp.Expr, domain: tuple[Category, ...]) -> exp.Expr:
+    """The category, or the last of the domain where it is none of it: so each category jumps by itself."""
+    known = exp.In(this=category.copy(), expressions=[exp.convert(value) for value in domain])
+    return case((known, category), default=exp.convert(domain[-1]))
+
+
+def _without_dust(number: exp.Expr) -> exp.Expr:
+    """Zero in the place of what is so small that an engine raises where it is divided."""
+    small = exp.LT(this=exp.Abs(this=number.copy()), expression=write_double(1e-200))
+    return case((small, write_double(0.0)), default=number)
+
+
+def round_to_lattice(number: exp.Expr, granule: Fraction) -> exp.Expr:
     """⌊x·q/p + ½⌋·p/q: the nearest multiple of p/q."""
     up, down = write_double(float(granule.denominator)), write_double(float(granule.numerator))
     scaled = exp.Div(

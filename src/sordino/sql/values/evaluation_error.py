@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from sordino.sensitivity.derivatives.cell_bounds import CellBounds
+from sordino.sensitivity.derivatives.column import LogPower
 from sordino.sensitivity.derivatives.composition import Composition
 from sordino.sensitivity.derivatives.extremes import Extreme
 from sordino.sensitivity.derivatives.lengths import Length, NormLength
@@ -26,6 +27,12 @@ def bound_evaluation_error(cells: CellBounds) -> float:
 @singledispatch
 def _error(node: CellFunction) -> float:
     return _UNIT * node.range.largest + _GUARDS  # a leaf: rounded once or twice
+
+
+@_error.register
+def _(node: LogPower) -> float:
+    # the cell is a double near its lattice, and a power multiplies what it is off by
+    return _UNIT * (2 + abs(node.exponent)) * node.range.largest + _GUARDS
 
 
 @_error.register

@@ -11,11 +11,11 @@ from typing import Any
 from sordino.core import SordinoError
 from sordino.engines import Engine, Table
 from sordino.sql.answering.answer_table import make_answer, make_plain, wrap_exact
-from sordino.sql.answering.exact import compute_answers
 from sordino.sql.answering.explain import CONFIDENCES, OWNER_ONLY, list_files
 from sordino.sql.answering.measured import open_recorder
 from sordino.sql.policy import Policy
 from sordino.sql.reading.ordering import list_notes
+from sordino.sql.values.answers import compute_value_answers
 from sordino.sql.values.filters import Filters
 from sordino.sql.values.measure import ValueMeasure
 from sordino.sql.values.plan import ValueCell, ValuePlan, make_value_plan
@@ -35,11 +35,11 @@ def explain_values(
     """
     began = time.perf_counter()
     others = {factor: _at_epsilon(plan, factor, policy) for factor in _TIMES_EPSILON}
-    further = {beta for other in others.values() if other is not None for beta in other.noises[0].betas}
+    further = {beta for other in others.values() if other is not None for beta in other.betas}
     with open_recorder(engine) as snapshot:
         cells = plan.measure(snapshot, tuple(further))
         asked = _read_exact(plan, policy, catalogue, engine.dialect)
-        found = None if asked is None else compute_answers(snapshot, asked.statement)
+        found = None if asked is None else compute_value_answers(snapshot, asked.statement)
     errors = [
         {
             "epsilon": float(plan.options.pure * factor),
@@ -67,6 +67,7 @@ def explain_values(
         "mechanism": plan.mechanism,
         "guarantee": str(plan.guarantee),
         "budget": plan.guarantee.theorem,
+        "risk": None,  # beliefs about cells follow from their norm: sordino risk
         "exact": exact,
         "continuous": shown,
         "filters": str(plan.question.filters),
@@ -112,11 +113,7 @@ def _largest_slope(plan: ValuePlan, measure: Any) -> float | str:
     """What one unit can do whatever the cells are; of a join per joined row."""
     if not isinstance(measure, ValueMeasure):
         return "unknown"
-    steepest = measure.function.steepest()
-    largest = max(
-        float(norm.dual({name: slope for name, slope in steepest.items() if name in norm.columns}))
-        for norm in measure.function.norms.values()
-    )
+    largest = measure.function.largest_slope()
     alone = len(plan.statement.join.occurrences) == 1
     return largest if alone or measure.kind != "sum" else f"{largest:.6g} per joined row"
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
+from sordino.core import CalibrationError, Distance, Guarantee, Loss, ParameterError, UnsupportedError
 from sordino.core.loss import round_as_written, round_down
 from sordino.engines import Snapshot
 from sordino.mechanisms.noise.beta_grid import BetaGrid, best_grid_noise
 from sordino.sensitivity import SmoothBound
 from sordino.sql.answering.cell_noise import DrawnSteps, GridNoise
-from sordino.sql.answering.exact import compute_answers
 from sordino.sql.answering.plan import AnswerOptions, Group
 from sordino.sql.policy import Policy
 from sordino.sql.question import Statement
-from sordino.sql.values.bounds import MeasuredTable, compute_bounds, find_measured_tables
+from sordino.sql.values.answers import compute_value_answers, list_measures
+from sordino.sql.values.bounds import MOST_TERMS, MeasuredTable, compute_bounds, find_measured_tables
 from sordino.sql.values.measure import ValueMeasure
+from sordino.sql.values.public_number import PublicNumber
 from sordino.sql.values.reading import ValueQuestion
+from sordino.sql.values.row_changes import RowChanges, add_row_changes, plan_row_changes
 
-# Sums of up to 2²⁷ doubles are off by a relative 2⁻²⁶; a bound may be off by 2⁻⁴⁰ per change, and so much more is paid.
+# Sums of up to `MOST_TERMS` doubles are off by a relative 2⁻²⁶; a bound may be off by 2⁻⁴⁰ per change, and so much more
+# is paid.
 _ROUNDING = 2.0**-14
 
 
@@ -50,15 +54,18 @@ class ValuePlan:
     derivative, the best β of a public grid (`BetaGrid`, calibrated along a path). Aggregates share ε evenly. Groups by
     public keys that no row meets twice take ε/m^(1 − 1/p) each where rows are put together by ℓ_p: ℓ₁ moves of rows add
     up, so m groups moved by d₁, …, d_m cost Σ ε·d_i; otherwise they share it evenly.
-    **Requires**: cells on their lattices; rows, public columns and keys are the same in all databases compared.
+    ``rows``: where rows come and go too, how many others they meet (`row_changes.py`).
+    **Requires**: cells on their lattices; rows, public columns and keys are the same in all databases compared, unless
+    rows come and go.
     **Source**: NAPLES report, §3.3.8, Thm 3.62 and 3.73, with the corrections of `docs/errata.md`.
     """
 
     question: ValueQuestion
     options: AnswerOptions
-    noises: tuple[GridNoise, ...]
+    noises: tuple[GridNoise | PublicNumber, ...]
     tables: tuple[MeasuredTable, ...]
     guarantee: Guarantee
+    rows: RowChanges | None = None
 
     @property
     def statement(self) -> Statement:
@@ -66,31 +73,64 @@ class ValuePlan:
         return self.question.statement
 
     @property
+    def sharing(self) -> dict[str, float]:
+        """What the rates of every occurrence of a protected table are divided by."""
+        return {alias: table.sharing for table in self.tables for alias in table.aliases}
+
+    @property
     def mechanism(self) -> str:
         """The noise."""
-        return self.noises[0].name
+        return next(noise.name for noise in self.noises if noise.betas)
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """The grid, which all numbers share."""
+        return next(noise.betas for noise in self.noises if noise.betas)
 
     def measure(self, snapshot: Snapshot, further: tuple[float, ...] = ()) -> list[ValueCell]:
         """Exact numbers and bounds of all cells, from one snapshot; at further β if asked. Confidential."""
-        exact = compute_answers(snapshot, self.statement)
+        exact = compute_value_answers(snapshot, self.statement)
+        smallest = min({*self.betas, *further})
+        counted = {} if self.rows is None else self.rows.read(snapshot, smallest)
         cells = []
-        for place, measure in enumerate(self.statement.measures):
-            if not isinstance(measure, ValueMeasure):
-                raise TypeError("a question about values has measures of values")
-            betas = tuple(sorted({*self.noises[place].betas, *further}))
+        for place, measure in enumerate(list_measures(self.statement)):
+            betas = () if measure.public else tuple(sorted({*self.betas, *further}))
             found = {
-                table.name: compute_bounds(
-                    snapshot, self.statement, measure, table, betas, self.question.copies
+                table.name: dict.fromkeys(self.statement.groups(), ())
+                if measure.public
+                else compute_bounds(
+                    snapshot,
+                    self.statement,
+                    measure,
+                    table,
+                    betas,
+                    self.sharing,
+                    public_rows=self.rows is None,
                 )
                 for table in self.tables
             }
+            self._check_terms(found)
             step = float(measure.step)
             for group in self.statement.groups():
-                bounds = {name: tuple(c / step for c in groups[group]) for name, groups in found.items()}
+                per_table = {name: groups[group] for name, groups in found.items()}
+                if self.rows is not None:
+                    per_table = add_row_changes(
+                        per_table, counted[group], measure, self.tables, betas, self.rows.weights
+                    )
+                bounds = {name: tuple(c / step for c in found_here) for name, found_here in per_table.items()}
                 cells.append(
                     ValueCell(group, place, exact[group][place], bounds, betas, self.guarantee.distance)
                 )
         return cells
+
+    def _check_terms(self, found: Mapping[str, Mapping[Group, tuple[float, ...]]]) -> None:
+        """Raise where too many terms are added up: the number of rows is public here, or another bound is taken."""
+        bounds = [bound for groups in found.values() for group in groups.values() for bound in group]
+        if self.rows is None and math.inf in bounds:
+            raise UnsupportedError(
+                f"more than {MOST_TERMS} joined rows are added up, a public number, and their rounding is not paid "
+                "for: ask for fewer, by conditions on public columns"
+            )
 
     def draw(self, cells: list[ValueCell]) -> dict[tuple[Group, int], DrawnSteps]:
         """One draw for every cell."""
@@ -124,16 +164,27 @@ def make_value_plan(
     if not groups:
         raise ParameterError("GROUP BY has no groups: the domain of its key is empty")
     tables = tuple(find_measured_tables(statement, policy))
-    share = Fraction(1, len(statement.measures))
+    measures = list_measures(statement)
+    if all(measure.public for measure in measures):
+        raise ParameterError(
+            "the question asks for the number of rows alone, which is public: ask the database"
+        )
+    share = Fraction(1, sum(not measure.public for measure in measures))
     largest = max((table.exponent for table in tables), default=Fraction(1))
-    power = 1.0 if not statement.partitions else 1 - 1 / float(largest)
+    rows = plan_row_changes(statement) if policy.counts_rows else None
+    apart = statement.partitions and (rows is None or rows.confined)
+    power = 1 - 1 / float(largest) if apart else 1.0
     epsilon = round_down(options.pure * share) / groups**power * (1 - 2.0**-50)
     lightest = min([1.0, *(table.least_move for table in tables)])
+    if rows is not None:
+        lightest = min([lightest, *(float(weight) for weight in rows.weights.values())])
     grid = make_value_grid(options.noise, epsilon, lightest)
-    noises = tuple(GridNoise(grid, None) for _ in statement.measures)
-    theorem = f"{noises[0].theorem} on derivatives"
-    if len(statement.measures) > 1:
-        theorem += f"; {len(statement.measures)} aggregates share the budget evenly"
+    noises = tuple(PublicNumber() if measure.public else GridNoise(grid, None) for measure in measures)
+    theorem = f"{GridNoise(grid, None).theorem} on derivatives"
+    if share < 1:
+        theorem += f"; {1 / share} aggregates share the budget evenly"
+    if any(measure.public for measure in measures):
+        theorem += "; the number of rows is public"
     if groups > 1:
         how = (
             "each take all of it"
@@ -144,19 +195,36 @@ def make_value_plan(
         )
         theorem += f"; {groups} groups {how}"
     guarantee = Guarantee(Loss(epsilon=round_as_written(options.pure)), distance, theorem)
-    return ValuePlan(question, options, noises, tables, guarantee)
+    return ValuePlan(question, options, noises, tables, guarantee, rows)
 
 
 def make_value_grid(noise: str | None, epsilon: float, lightest: float) -> BetaGrid:
     """The grid of β of a noise that is calibrated along a path; rounding of bounds is paid per least move."""
     name = noise or best_grid_noise(epsilon)
     grid = BetaGrid.of(name, epsilon=epsilon, slopes=True)
+    if not any(_is_payable(grid, point.beta, lightest) for point in grid.points):
+        raise CalibrationError(
+            f"epsilon {epsilon:g} is too small for this norm: its least move is {lightest:.3g} units, and "
+            f"rounding per move needs an epsilon of about {_least_epsilon(name, lightest):.2g}; give columns larger "
+            "factors in the norm, or a coarser granularity"
+        )
     return BetaGrid.at(
         grid.noise,
         [point.beta for point in grid.points if _is_payable(grid, point.beta, lightest)],
         epsilon=epsilon,
         lightest=Fraction(lightest * _ROUNDING),
     )
+
+
+def _least_epsilon(noise: str, lightest: float) -> float:
+    """By doubling: some β of the grid leaves room."""
+    epsilon = 1e-6
+    for _ in range(100):
+        grid = BetaGrid.of(noise, epsilon=epsilon, slopes=True)
+        if any(_is_payable(grid, point.beta, lightest) for point in grid.points):
+            break
+        epsilon *= 2
+    return epsilon
 
 
 def _is_payable(grid: BetaGrid, beta: float, lightest: float) -> bool:

@@ -31,13 +31,11 @@ _ASK = "ask COUNT(*), SUM(x), AVG(x), MIN(x) or MAX(x)"
 class ValueQuestion:
     """A statement whose measures are `ValueMeasure`, and what its bounds need.
 
-    ``copies``: how many rows of the same table meet in a joined row, by alias. ``smoothed``: whether a filter is not
-    exact.
+    ``smoothed``: whether a filter is not exact.
     """
 
     statement: Statement
     filters: Filters
-    copies: Mapping[str, int]
     smoothed: bool
 
 
@@ -98,7 +96,7 @@ def _read(
         offset=offset,
         partitions=is_partition(join.occurrences, tuple(keys)),
     )
-    return ValueQuestion(statement, filters, values.copies, values.translator.smoothed)
+    return ValueQuestion(statement, filters, values.translator.smoothed)
 
 
 def _read_keys(select: exp.Select, scope: Scope, names: ValueNames, policy: Policy) -> list[GroupKey]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -67,20 +66,21 @@ class ValueNames(Names):
 
 @dataclass(slots=True)
 class ValueScope:
-    """``passes``: the filters, each a number between 0 and 1 for every joined row. ``norms``: by alias."""
+    """``passes``: the filters, each a number between 0 and 1 for every joined row. ``norms``: by alias.
+
+    ``counts_rows``: whether the number of rows is protected too.
+    """
 
     translator: CellTranslator
     passes: list[CellFunction]
     norms: dict[str, Norm]
-    copies: dict[str, int]
+    counts_rows: bool = False
 
     @classmethod
     def of(cls, names: ValueNames, scope: Scope, policy: Policy, filters: Filters) -> ValueScope:
         """Translate the conditions that were set aside."""
         translator = CellTranslator(names.expressions(scope), names.look, filters)
         norms = measure_rows(names.occurrences, policy)
-        tables = Counter(occurrence.table for occurrence in names.occurrences if occurrence.alias in norms)
-        copies = {one.alias: tables[one.table] for one in names.occurrences if one.alias in norms}
         passes = []
         for node, inner in names.set_aside:
             reader = CellTranslator(names.expressions(inner), names.look, filters)
@@ -88,7 +88,7 @@ class ValueScope:
             passes.append(reader.condition(node))
             translator.smoothed = translator.smoothed or reader.smoothed
         joined = [filters.every(passes)] if passes else []
-        return cls(translator, joined, norms, copies)
+        return cls(translator, joined, norms, policy.counts_rows)
 
     def bounds_of(self, function: CellFunction) -> CellBounds:
         """The function with its smooth bounds in the norms of the rows."""

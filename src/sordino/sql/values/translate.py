@@ -142,7 +142,8 @@ class CellTranslator:
         holds = self._expressions.condition(node)
         name = f"condition {len(self.cells)}"
         one, zero = exp.Literal.number(1), exp.Literal.number(0)
-        self.cells[name] = SqlTerm(exp.cast(case((holds, one), default=zero), exp.DataType.Type.DOUBLE))
+        tree = exp.cast(case((holds, one), default=zero), exp.DataType.Type.DOUBLE)
+        self.cells[name] = SqlTerm(tree, low=0.0, high=1.0)
         return PublicColumn(name, Interval(0.0, 1.0))
 
     def _order(self, node: Any) -> CellFunction:

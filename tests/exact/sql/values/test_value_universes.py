@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from sordino.audit import prove
+from sordino.core import UnsupportedError
 from sordino.sensitivity import SmoothBound
 from sordino.sql.values import bounds, measure
 from tests.backends.value_suite import CASES, ONE, SHIPS, ask, count_pairs
@@ -44,8 +46,8 @@ def refused(name, monkeypatch, owner, attribute, wrong):
 def test_a_tenth_too_much_beta_is_refused(monkeypatch):
     rates = bounds._rates
 
-    def wrong(measured, *, beta_list, copies):
-        return rates(measured, beta_list=[1.1 * beta for beta in beta_list], copies=copies)
+    def wrong(measured, *, beta_list, sharing):
+        return rates(measured, beta_list=[1.1 * beta for beta in beta_list], sharing=sharing)
 
     assert refused("sum with sigmoids", monkeypatch, bounds, "_rates", wrong) > 0
 
@@ -63,10 +65,36 @@ def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
     """A row that meets itself moves both of its parts: with whole rates for each, c moves twice as fast."""
     rates = bounds._rates
 
-    def wrong(measured, *, beta_list, copies):
-        return rates(measured, beta_list=beta_list, copies=dict.fromkeys(copies, 1))
+    def wrong(measured, *, beta_list, sharing):
+        return rates(measured, beta_list=beta_list, sharing=dict.fromkeys(sharing, 1.0))
 
     assert refused("self-join with itself", monkeypatch, bounds, "_rates", wrong) > 0
+
+
+def test_a_width_of_the_rows_in_a_minimum_is_refused(monkeypatch):
+    """MIN(x) WHERE y > 1 with Δ the largest x less the least of this database: the bound jumps with Δ."""
+    sql = "SELECT db, MIN(x) AS s FROM t WHERE y > 1 GROUP BY db"
+    distance = ONE.distances(CASES["product"][1])
+    held = ask(ONE.arrow(), ONE.policy(), sql)
+    assert count_pairs(held, distance)[1:] == (0, 0)
+    cells = [[x for x, _ in database["t"]] for database in ONE.databases()]
+    widths = np.array([float(max(found) - min(found)) for found in cells])
+    values, limits = held.values.copy(), held.bounds.copy()
+    for width in set(widths):
+        monkeypatch.setattr(measure, "find_width", lambda function, width=width: width)
+        wrong = ask(ONE.arrow(), ONE.policy(), sql)
+        values[widths == width] = wrong.values[widths == width]
+        limits[widths == width] = wrong.bounds[widths == width]
+    _, fast, far = count_pairs(replace(held, values=values, bounds=limits), distance)
+    assert fast + far > 0
+
+
+def test_a_sum_of_too_many_terms_is_refused_or_does_without(monkeypatch):
+    """Where rows are public the refusal is; the limit is lowered here."""
+    universe, _, sql, _ = CASES["join"]
+    monkeypatch.setattr(bounds, "MOST_TERMS", 0)
+    with pytest.raises(UnsupportedError, match="joined rows are added up"):
+        ask(universe.arrow(), universe.policy(), sql)
 
 
 def test_coarse_steps_need_the_rounding_term(monkeypatch):
@@ -119,6 +147,6 @@ def test_a_scale_below_the_bound_is_refused():
 
 def test_ships_that_the_norm_measures_have_sensitivity_one():
     found, _ = run("distance of ships")
-    # one ship may play both parts, so both of its slopes of 1 are added
-    assert np.allclose(found.bounds, 2.0, rtol=1e-6)
+    # a.id < b.id: no ship plays both parts, and a unit moves one of them, or two by halves
+    assert np.allclose(found.bounds, 1.0, rtol=1e-6)
     assert len(SHIPS.databases()) == len(found.values)

@@ -8,8 +8,8 @@ import pytest
 
 import sordino as sd
 from sordino.sensitivity.interval import Interval
+from sordino.sql.constraint_files.constraint import normal_reach
 from sordino.sql.constraints import ValueSet, parse_constraints, write_constraints
-from sordino.sql.constraints.constraint import normal_reach
 from tests.oracles.test_oracles import agrees, golden
 
 ALL = """

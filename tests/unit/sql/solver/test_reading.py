@@ -157,3 +157,27 @@ def test_numbers_of_other_types():
     found = sd.sql.sensitivity(f"SELECT i FROM a, p WHERE {week}", schema, table="a", timeout=60)["a"]
     assert found.value == 7
     assert len(found.witness.tables["p"]) == 7
+
+
+def test_counted_groups_are_rows_without_repeats():
+    """Every group of a self-join changes with a row, and at most one of them comes or goes."""
+    grouped = "SELECT b.x, COUNT(*) FROM t a, t b GROUP BY b.x"
+    assert read_query(f"SELECT COUNT(*) FROM ({grouped})", SHAPES) == read_query(
+        "SELECT DISTINCT b.x FROM t a, t b", SHAPES
+    )
+    found = sensitivity(f"SELECT COUNT(*) FROM ({grouped})", SCHEMA, timeout=60)["t"]
+    assert (found.value, found.counted) == (1, "rows")
+
+
+def test_names_with_dots_and_bars_stay_apart():
+    """``c`` of ``a.b`` is not ``b.c`` of ``a``: were they one, no row would meet another."""
+    schema = 'CREATE TABLE t (c INTEGER PRIMARY KEY); CREATE TABLE u ("b.c" INTEGER PRIMARY KEY)'
+    asked = 'SELECT * FROM t "a.b", u a WHERE "a.b".c = a."b.c" + 1'
+    assert [one.value for one in sensitivity(asked, schema, timeout=60).values()] == [1, 1]
+    asked = 'SELECT * FROM t "a|b\\", u a WHERE "a|b\\".c = a."b.c"'
+    assert [one.value for one in sensitivity(asked, schema, timeout=60).values()] == [1, 1]
+    schema = (
+        'CREATE TABLE t ("a,b" INTEGER, a INTEGER, b INTEGER, x INTEGER, UNIQUE ("a,b"), UNIQUE (a, b));'
+        "CREATE TABLE u (x INTEGER PRIMARY KEY)"
+    )
+    assert sensitivity("SELECT * FROM t JOIN u ON t.a = u.x", schema, table="t", timeout=60)["t"].value == 1

@@ -10,6 +10,7 @@ import pytest
 
 from sordino.curator import connect
 from sordino.curator.questions.sql import plan_sql
+from sordino.mechanisms.noise.registry import fit_noise
 from sordino.sql.answering.plan import AnswerOptions
 from sordino.sql.values import plan as planning
 from sordino.sql.values.bounds import compute_bounds
@@ -32,15 +33,25 @@ def measure(tables, declared, sql, betas, filters=None):
     with connect(tables, policy=policy(**declared)) as curator:
         plan = plan_sql(curator.data, sql, AnswerOptions.checked(1, 0), filters)
         with curator.data.engine.snapshot() as snapshot:
-            exact = planning.compute_answers(snapshot, plan.statement)[()][0]
+            exact = planning.compute_value_answers(snapshot, plan.statement)[()][0]
             found = plan.statement.measures[0]
             bounds = {
-                table.name: compute_bounds(
-                    snapshot, plan.statement, found, table, betas, plan.question.copies
-                )[()]
+                table.name: compute_bounds(snapshot, plan.statement, found, table, betas, plan.sharing)[()]
                 for table in plan.tables
             }
     return float(exact * found.step), bounds
+
+
+def measure_all(tables, declared, sql, beta, *, protects="values", filters=None):
+    """The number, and c of every table at one β, through the whole plan."""
+    declared = policy(**declared) | {"protects": protects}
+    with connect(tables, policy=declared) as curator:
+        plan = plan_sql(curator.data, sql, AnswerOptions.checked(1, 0), filters)
+        with curator.data.engine.snapshot() as snapshot:
+            cell = plan.measure(snapshot, (beta,))[0]
+    step = float(plan.statement.measures[0].step)
+    place = cell.betas.index(beta)
+    return cell.exact * step, {name: found[place] * step for name, found in cell.bounds.items()}
 
 
 def test_the_staff():
@@ -104,6 +115,65 @@ def test_a_join():
     for table in ("item", "sale"):
         for beta, bound in zip(("0.2", "0.05"), bounds[table], strict=True):
             assert agrees(bound, golden("values", f"join_{table}_{beta}"))
+
+
+@pytest.mark.parametrize(
+    ("beta", "items", "sales"),
+    [
+        (0.2, (6.095658, 5.0), (10.0, 10.0, 4.093654)),
+        (0.05, (13.750081, 7.788008), (12.130613, 12.130613, 8.986579)),
+    ],
+)
+def test_every_row_of_a_join(beta, items, sales):
+    """spec values.md §3, example 3: with rows: inf the bound adds up what each row has."""
+    item = {
+        "norm": "price", "rows": "inf", "key": "id",
+        "columns": {"id": INTEGER | {"public": True}, "price": INTEGER | {"bounds": [0, 20]}},
+    }  # fmt: skip
+    sale = {
+        "norm": "qty", "rows": "inf", "key": "nr",
+        "columns": {"nr": INTEGER | {"public": True}, "item": INTEGER | {"public": True},
+                    "qty": INTEGER | {"bounds": [0, 10]}},
+    }  # fmt: skip
+    tables = {
+        "item": pa.table({"id": [1, 2], "price": [10, 4]}),
+        "sale": pa.table({"nr": [1, 2, 3], "item": [1, 1, 2], "qty": [3, 2, 5]}),
+    }
+    sql = "SELECT SUM(price*qty) FROM item JOIN sale ON item.id = sale.item"
+    # which rows there are is public, so each is asked for by itself; a join has its rows of both tables
+    for place, wanted in enumerate(sales):
+        _, bounds = measure(tables, {"item": item, "sale": sale}, f"{sql} WHERE nr = {place + 1}", (beta,))
+        assert bounds["sale"][0] == pytest.approx(wanted, abs=1e-6)
+    for place, wanted in enumerate(items):
+        _, bounds = measure(tables, {"item": item, "sale": sale}, f"{sql} WHERE id = {place + 1}", (beta,))
+        assert bounds["item"][0] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize(("place", "wanted"), [(1, 3.179862), (2, 9.807971), (3, 7.000454)])
+def test_every_term_of_a_minimum(place, wanted):
+    """spec values.md §3, example 4."""
+    points = {
+        "norm": "l1(x, y)",
+        "columns": {
+            "id": INTEGER | {"public": True},
+            "x": INTEGER | {"bounds": [0, 10]},
+            "y": INTEGER | {"bounds": [-1000, 1000]},
+        },
+    }
+    rows = {"p": pa.table({"id": [1, 2, 3], "x": [3, 1, 7], "y": [2, -1, 5]})}
+    sql = f"SELECT MIN(x) FROM p WHERE y > 0 AND id = {place}"
+    assert measure(rows, {"p": points}, sql, (2.0,), "sigmoid(2)")[0] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("beta", "wanted"),
+    [(0.01, 126.432306), (0.02, 128.261902), (0.05, 136.796833), (0.1, 169.267051), (0.15, 303.096031)],
+)
+def test_the_scales_of_the_report(beta, wanted):
+    """spec values.md §4: c/b with b = ε/5 − β at ε = 1, γ = 4."""
+    noise = fit_noise("cauchy", "report", 1.0, 0.0, 0.0)
+    bound = golden("values", f"staff_bound_{beta}")["value"]
+    assert bound / noise.alpha(1.0, 0.0, beta) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_least_and_largest():

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sordino as sd
+from sordino.sql.values import bounds
 
 SHIP = {
     "norm": "l1(0.1*l2(x, y), 5*log(speed), is(flag))",
@@ -122,6 +123,11 @@ def test_norms_are_for_values_only():
         ("SELECT SUM(s.z) FROM (SELECT x + y AS z FROM ship) AS s", "sub-select"),
         ("SELECT SUM(x*x*x*x*x*y*y*y*speed*LN(speed)*EXP(x/100)*EXP(y/100)*SQRT(speed + 1)*ABS(x)*ABS(y)*ABS(x - y)) "
          "FROM ship WHERE x > 0 AND y > 0", "are followed"),
+        ("SELECT SUM(LEAST(EXP(x)*EXP(y), 1)) FROM ship", "larger than 1e"),
+        ("SELECT SUM(LEAST(POWER(x, 60), 1)) FROM ship", "larger than 1e"),
+        ("SELECT SUM(1e-200*x) FROM ship", "smaller than 1e-100"),
+        ("SELECT SUM(1e30*x) FROM ship", "more than 1e"),
+        ("SELECT SUM(POWER(speed, 0.00001)) FROM ship", "exponent must be between"),
     ],
 )  # fmt: skip
 def test_what_has_no_answer_is_refused_with_its_place(sql, said):
@@ -225,3 +231,54 @@ def test_explain_tells_the_owner():
     assert number["smooth_bound"] <= number["global_sensitivity"] * (1 + 1e-6)
     errors = [row["error"]["95%"] * row["epsilon"] for row in facts["error_against_epsilon"]]
     assert errors == sorted(errors, reverse=True)
+
+
+STAFF = {
+    "norm": "x",
+    "key": "id",
+    "columns": {"id": {"type": "integer", "public": True}, "x": {"type": "integer", "bounds": [0, 100]}},
+}
+
+
+def explain_mean(protects, sql):
+    staff = STAFF | ({"weight": 2} if protects == "row+values" else {})
+    policy = POLICY | {"protects": protects, "tables": {"staff": staff}}
+    rows = {"staff": pa.table({"id": range(100), "x": [i % 50 for i in range(100)]})}
+    with sd.connect(rows, policy=policy) as curator:
+        facts = curator.explain(sql, 1).reveal()
+        return facts, curator.explain("SELECT SUM(x) AS s FROM staff", 1).reveal()
+
+
+def test_a_mean_over_public_rows_spends_everything_on_the_sum():
+    mean, total = explain_mean("values", "SELECT AVG(x) AS a FROM staff")
+    number, count = mean["numbers"]
+    assert number["error"] == total["numbers"][0]["error"]
+    assert (count["exact"], count["noise_scale"]) == (100, 0)
+    assert mean["exact"] == 24.5
+    assert "the number of rows is public" in mean["budget"]
+
+
+@pytest.mark.parametrize(
+    ("protects", "sql"),
+    [
+        ("row+values", "SELECT AVG(x) AS a FROM staff"),
+        ("values", "SELECT AVG(x) AS a FROM staff WHERE x > 20"),
+    ],
+)
+def test_a_number_of_rows_that_is_not_public_has_noise(protects, sql):
+    mean, _ = explain_mean(protects, sql)
+    assert all(number["noise_scale"] > 0 for number in mean["numbers"])
+    assert "2 aggregates share" in mean["budget"]
+
+
+def test_a_sum_of_ones_is_a_public_number():
+    with pytest.raises(sd.ParameterError, match="is public"):
+        explain_mean("values", "SELECT SUM(1) AS n FROM staff")
+
+
+def test_rows_that_come_and_go_do_without_sums_of_too_many_terms(monkeypatch):
+    """Whether there are many rows must not show: nothing is refused, and the bound is that of all contents."""
+    few, _ = explain_mean("row+values", "SELECT SUM(x) AS a FROM staff")
+    monkeypatch.setattr(bounds, "MOST_TERMS", 0)
+    many, _ = explain_mean("row+values", "SELECT SUM(x) AS a FROM staff")
+    assert many["numbers"][0]["smooth_bound"] >= few["numbers"][0]["smooth_bound"] * (1 - 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sordino.sensitivity.derivatives.algebra import Algebra, Term, decay
+from sordino.sensitivity.derivatives.algebra import Algebra, Term, decay, lift_constant
 from sordino.sensitivity.interval import Interval, widen
 
 
@@ -71,16 +71,17 @@ def raise_smoothly(algebra: Algebra, size: Term, exponent: float, rate: float, i
     if exponent == 0:
         return 1.0
     if exponent < 0:
-        near = decay(algebra, rate * (size - inside.low)) * inside.low**exponent
+        near = decay(algebra, rate * (size - inside.low)) * lift_constant(inside.low**exponent)
         safe = algebra.maximum(size, inside.low)
         return algebra.maximum(algebra.power(safe, exponent), near)
     if rate == 0 or inside.high < exponent / rate:
         if math.isinf(inside.high):
             return math.inf
-        return decay(algebra, rate * (inside.high - size)) * inside.high**exponent
+        return decay(algebra, rate * (inside.high - size)) * lift_constant(inside.high**exponent)
     peak = exponent / rate
-    before = decay(algebra, exponent - rate * size) * peak**exponent
-    return algebra.where(size < peak, before, algebra.power(size, exponent))
+    before = decay(algebra, exponent - rate * size) * lift_constant(peak**exponent)
+    # before the peak the exponential touches s^e from above, and from there on it is cut to peak^e
+    return algebra.maximum(before, algebra.power(size, exponent))
 
 
 def _signed_power(base: float, exponent: float) -> float:

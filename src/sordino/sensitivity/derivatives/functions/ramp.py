@@ -36,9 +36,10 @@ class Ramp:
         if rate <= 1:
             return decay(algebra, rate * (1.0 - term))
         before = decay(algebra, 1.0 - rate * term) / rate
-        return algebra.where(term < 1 / rate, before, algebra.minimum(term, 1.0))
+        # the exponential touches the ramp from above at 1/b, and is cut from there on
+        return algebra.maximum(before, algebra.minimum(term, 1.0))
 
     def slope(self, algebra: Algebra, term: Term, rate: float, inside: Interval) -> Term:
         """1 on [0, 1], exponentials outside."""
-        distance = algebra.maximum(-term, term - 1.0)
+        distance = algebra.maximum(algebra.maximum(-term, term - 1.0), 0.0)
         return decay(algebra, rate * distance)

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from sordino.core import ParameterError, Place
 from sordino.core.parameters import did_you_mean
-from sordino.sql.constraints.constraint import KINDS, Constraint, Item
+from sordino.sql.constraint_files.constraint import KINDS, Constraint, Item
 
 # (table, column) → what is known of it.
 Constraints = Mapping[tuple[str, str], Constraint]
