@@ -2,15 +2,17 @@
 
 from sordino.risk.advice import RiskAdvice, advise_epsilon, advise_for_rows, bound_guessing
 from sordino.risk.belief import bound_belief, limit_belief
-from sordino.risk.goal import Goal, Guess
+from sordino.risk.goal import Goal, Guess, JointGuess
 from sordino.risk.grid_posterior import CountNoise, GridPosterior, cap_by_others
 from sordino.risk.histogram_model import HistogramModel
 from sordino.risk.laplace_posterior import LaplacePosterior
+from sordino.risk.number_model import NumberModel
 from sordino.risk.posteriors import (
     guessing_precision,
     posterior_expected,
     posterior_given_count,
     posterior_given_output,
+    posterior_given_outputs,
 )
 from sordino.risk.priors import NormalPrior, Prior, RangePrior, SetPrior, UnknownPrior, make_prior
 from sordino.risk.trade_off import TradeOff, compose_releases
@@ -21,8 +23,10 @@ __all__ = [
     "GridPosterior",
     "Guess",
     "HistogramModel",
+    "JointGuess",
     "LaplacePosterior",
     "NormalPrior",
+    "NumberModel",
     "Prior",
     "RangePrior",
     "RiskAdvice",
@@ -41,4 +45,5 @@ __all__ = [
     "posterior_expected",
     "posterior_given_count",
     "posterior_given_output",
+    "posterior_given_outputs",
 ]

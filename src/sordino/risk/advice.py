@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sordino.core import ParameterError, Secret
 from sordino.core.parameters import positive, whole
-from sordino.risk.goal import Goal
+from sordino.risk.goal import Goal, JointGuess
 from sordino.risk.guessing import (
     GuessingGoal,
     Worst,
@@ -35,8 +36,9 @@ Priors = Mapping[str, Prior]
 class RiskAdvice:
     """What was found: ``epsilon`` per release, and the belief in the worst target before and after all ``uses``.
 
-    ``target`` and ``region`` are those that decide; None where the prior is not known. An ε of infinity says that the
-    goal is reached by nobody whatever is released, or allowed to everybody.
+    ``target`` and ``region`` are those that decide; None where the prior is not known. In a column of categories the
+    region is all values, None. ``denied``: what decides is the belief that the guess is wrong. An ε of infinity says
+    that whatever is released keeps to the advantage.
     """
 
     epsilon: float
@@ -44,6 +46,8 @@ class RiskAdvice:
     uses: int
     prior: float | None = None
     target: tuple[tuple[str, Any], ...] | None = None
+    region: tuple[tuple[str, tuple[float, float] | None], ...] | None = None
+    denied: bool = False
 
     @property
     def posterior(self) -> float | None:
@@ -59,9 +63,13 @@ class RiskAdvice:
             f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {value!r}"
             for name, value in self.target
         )
+        if math.isinf(self.epsilon):
+            return f"any ε: even certainty raises no belief by more than {self.advantage:.4g}"
+        among = [f"{name} in [{ends[0]:.6g}, {ends[1]:.6g}]" for name, ends in self.region or () if ends]
+        blurred = f", told apart from {' and '.join(among)}" if among and not self.denied else ""
         return (
             f"ε = {self.epsilon:.6g}{each}: no belief rises by more than {self.advantage:.4g}; in the worst case "
-            f"({where}) from {self.prior:.4g} to {self.posterior:.4g}"
+            f"({'not ' if self.denied else ''}{where}{blurred}) from {self.prior:.4g} to {self.posterior:.4g}"
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -73,6 +81,8 @@ class RiskAdvice:
             "prior": self.prior,
             "posterior": self.posterior,
             "target": None if self.target is None else dict(self.target),
+            "region": None if self.region is None else dict(self.region),
+            "denied": self.denied,
         }
 
 
@@ -95,7 +105,8 @@ def advise_epsilon(
 
     **Guarantee**: the posterior of a right guess after all uses is at most its prior plus the advantage, for every
     target and every output (`guessing.allow_epsilon`).
-    **Requires**: the prior is the attacker's, and its columns are independent.
+    **Requires**: the prior is the attacker's, its columns are independent of one another, and the record is of all
+    other records.
 
     >>> import sordino as sd
     >>> found = sd.risk.advise_epsilon("x within 5", {"x": sd.risk.RangePrior.of([0, 100])}, 0.3, norm="x")
@@ -113,8 +124,8 @@ def advise_epsilon(
         else find_epsilon_at(sought, parsed.place(where), advantage)
         for sought in parsed.goals()
     ]
-    worst = min(found, key=lambda one: one.value)
-    return RiskAdvice(worst.value / uses, advantage, uses, worst.prior, parsed.describe(worst))
+    least = min(one.value for one in found)
+    return parsed.tell(found, least, least / uses, advantage, uses)
 
 
 def bound_guessing(
@@ -144,8 +155,8 @@ def bound_guessing(
         else find_advantage_at(sought, parsed.place(where), epsilon * uses)
         for sought in parsed.goals()
     ]
-    worst = max(found, key=lambda one: one.value)
-    return RiskAdvice(epsilon, worst.value, uses, worst.prior, parsed.describe(worst))
+    largest = max(one.value for one in found)
+    return parsed.tell(found, largest, epsilon, largest, uses)
 
 
 def advise_for_rows(
@@ -165,8 +176,8 @@ def advise_for_rows(
     parsed = _Question.of(goal, prior, norm, units)
     if parsed.unknown:
         raise ParameterError("without a prior all rows are alike: take advise_epsilon")
-    columns = [list(rows[leaf.column]) for leaf in parsed.leaves if leaf.column in rows]
-    if len(columns) < len(parsed.leaves) or len({len(column) for column in columns}) != 1 or not columns[0]:
+    columns = [list(rows[column]) for column in parsed.columns if column in rows]
+    if len(columns) < len(parsed.columns) or len({len(column) for column in columns}) != 1 or not columns[0]:
         raise ParameterError(
             f"rows must hold the columns {', '.join(parsed.columns)}, with one entry per row each"
         )
@@ -204,12 +215,10 @@ class _Question:
         return cls(parsed.columns, parsed.find_leaves(prior), every, read, units, ())
 
     def goals(self) -> list[GuessingGoal]:
-        """The goal, and, for one category, its denial: who learns "not this one" has learned something too."""
-        sought = [GuessingGoal(self.leaves, self.every, self.measure)]
-        if len(self.leaves) == 1 and isinstance(self.leaves[0], Named):
-            denied = replace(self.leaves[0], denied=True)
-            sought.append(GuessingGoal((denied,), True, self.measure))
-        return sought
+        """The goal, and, for categories, its denial: who learns that it is not so has learned something too."""
+        sought = GuessingGoal(self.leaves, self.every, self.measure)
+        is_named = all(isinstance(leaf, Named) for leaf in self.leaves)
+        return [sought, replace(sought, denied=True)] if is_named else [sought]
 
     def measure(self, moves: Sequence[Floats]) -> Floats:
         """The distance between two records whose columns are so far apart."""
@@ -233,14 +242,43 @@ class _Question:
 
     def place(self, where: Mapping[str, Any]) -> tuple[float, ...]:
         """A target as numbers: places of categories, numbers within their range."""
-        missing = [leaf.column for leaf in self.leaves if leaf.column not in where]
+        missing = [column for column in self.columns if column not in where]
         if missing:
             raise ParameterError(f"where must name {', '.join(map(repr, missing))}")
-        return tuple(leaf.find_place(where[leaf.column]) for leaf in self.leaves)
+        return tuple(
+            place
+            for leaf in self.leaves
+            for place in leaf.find_place([where[column] for column in leaf.columns])
+        )
 
-    def describe(self, worst: Worst) -> tuple[tuple[str, Any], ...]:
-        pairs = zip(self.leaves, worst.target, strict=True)
-        return tuple((leaf.column, leaf.describe(place)) for leaf, place in pairs)
+    def tell(
+        self, found: Sequence[Worst], deciding: float, epsilon: float, advantage: float, uses: int
+    ) -> RiskAdvice:
+        """What was found, in the words of the columns; of a guess and a denial that are as bad, the guess."""
+        pairs = zip(found, self.goals(), strict=True)
+        worst, goal = next(
+            (one, goal)
+            for one, goal in pairs
+            if one.value == deciding or abs(one.value - deciding) <= 1e-9 * abs(deciding)
+        )
+        extent = worst.extent if goal.every and not goal.denied else 1.0
+        values: list[Any] = []
+        regions: list[Any] = []
+        start = 0
+        for leaf in self.leaves:
+            place = worst.target[start : start + len(leaf.columns)]
+            values += leaf.describe(place)
+            regions += leaf.describe_region(place, extent)
+            start += len(leaf.columns)
+        return RiskAdvice(
+            epsilon,
+            advantage,
+            uses,
+            worst.prior,
+            tuple(zip(self.columns, values, strict=True)),
+            tuple(zip(self.columns, regions, strict=True)),
+            goal.denied,
+        )
 
 
 def _check_norm(norm: Norm, goal: Goal) -> None:
@@ -250,8 +288,10 @@ def _check_norm(norm: Norm, goal: Goal) -> None:
             "both need the same columns"
         )
     for guess in goal.guesses:
-        kind, wanted = norm.kinds[guess.column], "is" if guess.radius is None else "value"
-        if (kind == "is") != (wanted == "is") or kind == "log":
-            raise ParameterError(
-                f"the norm measures {guess.column!r} by {kind!r}, and the goal asks for {wanted!r}"
-            )
+        wanted = "value" if isinstance(guess, JointGuess) or guess.radius is not None else "is"
+        for column in guess.columns:
+            kind = norm.kinds[column]
+            if (kind == "is") != (wanted == "is") or kind == "log":
+                raise ParameterError(
+                    f"the norm measures {column!r} by {kind!r}, and the goal asks for {wanted!r}"
+                )

@@ -1,11 +1,13 @@
 """Goals: what an attacker tries to guess, from text: ``|salary| within 500 AND is(smoker)``.
 
 goal ::= guess (AND guess)* | guess (OR guess)*
-guess ::= column within number | |column| within number | is(column)
+guess ::= column within number | |column| within number | norm(column, …) within number | is(column)
+norm ::= l1 | l2 | linf
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,17 +15,24 @@ from typing import Literal
 
 from sordino.core import ParameterError, Place
 from sordino.core.parameters import did_you_mean
-from sordino.risk.priors import Prior, SetPrior, UnknownPrior
+from sordino.risk.ball import Ball
+from sordino.risk.priors import NormalPrior, Prior, RangePrior, SetPrior, UnknownPrior
 from sordino.risk.regions import Leaf, Named, Within
 
 _NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?"
 _GUESS = re.compile(
-    rf"\s*(?:is\s*\(\s*(?P<named>{_NAME})\s*\)|(?P<bar>\|)?\s*(?P<column>{_NAME})\s*(?(bar)\|)\s*within\s+"
+    rf"\s*(?:is\s*\(\s*(?P<named>{_NAME})\s*\)|"
+    rf"(?:(?P<order>l1|l2|linf)\s*\(\s*(?P<columns>{_NAME}(?:\s*,\s*{_NAME})+)\s*\)"
+    rf"|(?P<bar>\|)?\s*(?P<column>{_NAME})\s*(?(bar)\|))\s*within\s+"
     r"(?P<radius>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?))\s*",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"(AND|OR)\b", re.IGNORECASE)
-_GRAMMAR = "a guess is written 'column within 500' or 'is(column)', and several are joined by AND or by OR"
+_GRAMMAR = (
+    "a guess is written 'column within 500', 'l2(column, column) within 500' or 'is(column)', and several are joined "
+    "by AND or by OR"
+)
+_ORDERS = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,20 @@ class Guess:
 
     column: str
     radius: float | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one."""
+        return (self.column,)
+
+
+@dataclass(frozen=True, slots=True)
+class JointGuess:
+    """Two or three numbers named together: right within ``radius`` in the norm of ``order`` 1, 2 or infinity."""
+
+    columns: tuple[str, ...]
+    order: float
+    radius: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +66,35 @@ class Goal:
     ('salary', 'smoker')
     """
 
-    guesses: tuple[Guess, ...]
+    guesses: tuple[Guess | JointGuess, ...]
     joined: Literal["AND", "OR"] = "AND"
 
     @property
     def columns(self) -> tuple[str, ...]:
         """In the order in which they are written."""
-        return tuple(guess.column for guess in self.guesses)
+        return tuple(column for guess in self.guesses for column in guess.columns)
 
     @classmethod
     def parse(cls, text: str) -> Goal:
         """From its text; what cannot be read is refused with its place."""
         if not isinstance(text, str):
             raise ParameterError(f"a goal is a text such as 'salary within 500', got {type(text).__name__}")
-        guesses: list[Guess] = []
+        guesses: list[Guess | JointGuess] = []
+        seen: set[str] = set()
         words: set[str] = set()
         place = 0
         while True:
             found = _GUESS.match(text, place)
             if found is None:
                 raise _wrong(text, place, _GRAMMAR)
-            column = found["named"] or found["column"]
-            if column.casefold() in {guess.column.casefold() for guess in guesses}:
-                raise _wrong(
-                    text, place, f"{column} stands in the goal twice: guesses are about different columns"
-                )
-            guesses.append(Guess(column, None if found["radius"] is None else float(found["radius"])))
+            guess = _make_guess(found)
+            for column in guess.columns:
+                if column.casefold() in seen:
+                    raise _wrong(
+                        text, place, f"{column} stands in the goal twice: guesses are about different columns"
+                    )
+                seen.add(column.casefold())
+            guesses.append(guess)
             place = found.end()
             if place == len(text):
                 break
@@ -85,30 +111,50 @@ class Goal:
         """The guesses with the priors of their columns."""
         return tuple(self._leaf(guess, priors) for guess in self.guesses)
 
-    def _leaf(self, guess: Guess, priors: Mapping[str, Prior]) -> Leaf:
-        if guess.column not in priors:
-            hint = did_you_mean(guess.column, priors, before="; ")
-            raise ParameterError(
-                f"the goal is about {guess.column!r}, of which no prior is known: there are priors of "
-                f"{', '.join(priors) or 'no column'}{hint}"
-            )
-        prior = priors[guess.column]
-        if isinstance(prior, UnknownPrior):
-            raise ParameterError(
-                f"the prior of {guess.column!r} is unknown, so all of them must be: leave them out"
-            )
-        if guess.radius is None:
-            if not isinstance(prior, SetPrior):
-                raise ParameterError(
-                    f"is({guess.column}) names a category: give a set of values as its prior"
-                )
-            return Named(guess.column, prior)
-        if isinstance(prior, SetPrior):
-            raise ParameterError(
-                f"{guess.column} within {guess.radius:g} is about a range, and its prior is a set of values: "
-                f"write is({guess.column})"
-            )
-        return Within(guess.column, prior, guess.radius)
+    def _leaf(self, guess: Guess | JointGuess, priors: Mapping[str, Prior]) -> Leaf:
+        if isinstance(guess, JointGuess):
+            parts = tuple(_within(column, guess.radius, priors) for column in guess.columns)
+            return Ball(parts, guess.order, guess.radius)
+        if guess.radius is not None:
+            return _within(guess.column, guess.radius, priors)
+        prior = _known(guess.column, priors)
+        if not isinstance(prior, SetPrior):
+            raise ParameterError(f"is({guess.column}) names a category: give a set of values as its prior")
+        return Named(guess.column, prior)
+
+
+def _make_guess(found: re.Match[str]) -> Guess | JointGuess:
+    if found["order"] is None:
+        return Guess(
+            found["named"] or found["column"], None if found["radius"] is None else float(found["radius"])
+        )
+    columns = tuple(column.strip() for column in found["columns"].split(","))
+    return JointGuess(columns, _ORDERS[found["order"].lower()], float(found["radius"]))
+
+
+def _within(column: str, radius: float, priors: Mapping[str, Prior]) -> Within:
+    prior = _known(column, priors)
+    if isinstance(prior, SetPrior):
+        raise ParameterError(
+            f"{column} within {radius:g} is about a range, and its prior is a set of values: write is({column})"
+        )
+    return Within(column, prior, radius)
+
+
+def _known(column: str, priors: Mapping[str, Prior]) -> RangePrior | NormalPrior | SetPrior:
+    if column not in priors:
+        hint = did_you_mean(column, priors, before="; ")
+        raise ParameterError(
+            f"the goal is about {column!r}, of which no prior is known: there are priors of "
+            f"{', '.join(priors) or 'no column'}{hint}"
+        )
+    prior = priors[column]
+    if isinstance(prior, UnknownPrior):
+        raise ParameterError(
+            f"the prior of {column!r} is not known, so none of the goal's can be used: declare all of them as "
+            "unknown (range, set or total)"
+        )
+    return prior
 
 
 def _wrong(text: str, place: int, why: str) -> ParameterError:

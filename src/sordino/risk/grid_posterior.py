@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +15,12 @@ from scipy.special import logsumexp, ndtri
 from sordino.core import ParameterError
 from sordino.core.parameters import positive, whole
 from sordino.risk.histogram_model import HistogramModel
+from sordino.risk.number_model import NumberModel
 
 Floats = NDArray[np.float64]
 
 _OUTSIDE = 1e-12  # of the noise's mass, left out on both sides together
+_PANELS = 500  # of noise on a number, on either side
 _NODES = 12  # of Gauss and Legendre between two counts
 _CELLS = 1 << 22  # of a block of the matrix of likelihoods
 _MOST_CELLS = 1 << 33
@@ -27,6 +30,8 @@ _MOST_CELLS = 1 << 33
 class CountNoise:
     """Noise on a count: ln of its density at whole numbers (``whole_steps``) or at all numbers, within ± ``reach``.
 
+    ``rate``: of noise with a density like e^{-rate·|x|}, for which there is a closed form.
+
     >>> from sordino.risk import CountNoise
     >>> CountNoise.discrete_laplace(1.0).whole_steps
     True
@@ -35,6 +40,14 @@ class CountNoise:
     log_density: Callable[[Floats], Floats]
     reach: int
     whole_steps: bool
+    rate: float | None = None
+
+    @classmethod
+    def laplace(cls, epsilon: float) -> CountNoise:
+        """Laplace noise of scale 1/ε, not rounded."""
+        epsilon = positive("epsilon", epsilon)
+        reach = int(np.ceil(-np.log(_OUTSIDE) / epsilon)) + 1
+        return cls(lambda x: np.log(epsilon / 2) - epsilon * np.abs(x), reach, False, epsilon)
 
     @classmethod
     def discrete_laplace(cls, epsilon: float) -> CountNoise:
@@ -42,7 +55,7 @@ class CountNoise:
         epsilon = positive("epsilon", epsilon)
         scale = np.log(np.tanh(epsilon / 2))
         reach = int(np.ceil(-np.log(_OUTSIDE) / epsilon)) + 1
-        return cls(lambda k: scale - epsilon * np.abs(k), reach, True)
+        return cls(lambda k: scale - epsilon * np.abs(k), reach, True, epsilon)
 
     @classmethod
     def gaussian(cls, standard_deviation: float) -> CountNoise:
@@ -77,15 +90,8 @@ class GridPosterior:
     nodes between two counts, which is where a density may have a kink.
     """
 
-    model: HistogramModel
+    model: HistogramModel | NumberModel
     noise: CountNoise
-
-    def __post_init__(self) -> None:
-        if (self.model.people + 1) * len(self._grid[0]) > _MOST_CELLS:
-            raise ParameterError(
-                f"{self.model.people} people and noise that reaches {self.noise.reach} are too many outputs to sum "
-                "over; Laplace noise by its epsilon has a closed form for any number"
-            )
 
     def given_output(self, outputs: Any) -> Floats:
         """P_Y at each of these outputs."""
@@ -94,14 +100,19 @@ class GridPosterior:
 
     def given_outputs_together(self, outputs: Sequence[float]) -> float:
         """P_Y after several noisy versions of one count: their likelihoods multiply."""
-        z = np.arange(self.model.people + 1, dtype=np.float64)
+        z = self.model.values
         return float(self._posterior(sum(self.noise.log_density(y - z) for y in outputs)))
 
     def given_count(self) -> Floats:
-        """P_C for every true count 0 … people."""
+        """P_C for every count 0 … people, or at every one of a number's ``values``."""
         y, weights = self._grid
+        counts = self.model.values
+        if len(counts) * len(y) > _MOST_CELLS:
+            raise ParameterError(
+                f"{len(counts)} possible values and noise that reaches {self.noise.reach} are too many outputs to sum "
+                "over; Laplace noise, discrete or not, has a closed form for any number"
+            )
         posteriors = self._posteriors(y)
-        counts = np.arange(self.model.people + 1, dtype=np.float64)
         found = np.empty(len(counts))
         rows = max(1, _CELLS // len(y))
         for start in range(0, len(counts), rows):
@@ -118,15 +129,30 @@ class GridPosterior:
 
     @cached_property
     def _grid(self) -> tuple[Floats, Floats]:
-        low, high = -self.noise.reach, self.model.people + self.noise.reach
+        low, high, step = (
+            self.model.low - self.noise.reach,
+            self.model.high + self.noise.reach,
+            self.model.step,
+        )
         if self.noise.whole_steps:
-            return np.arange(low, high + 1, dtype=np.float64), np.ones(high - low + 1)
+            if isinstance(self.model, NumberModel):
+                raise ParameterError(
+                    "noise of whole steps is for counts: a number needs noise with a density"
+                )
+            return np.arange(low, high + 1), np.ones(int(high - low) + 1)
+        if isinstance(self.model, NumberModel):
+            step = max(step, self.noise.reach / _PANELS)
+        count = math.ceil((high - low) / step - 1e-9)
+        if count * len(self.model.values) > _MOST_CELLS:
+            raise ParameterError(
+                "the noise reaches too far beyond the range to be summed over: take fewer panels"
+            )
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-        panels = np.arange(low, high, dtype=np.float64)
-        return (panels[:, None] + (nodes + 1) / 2).reshape(-1), np.tile(weights / 2, len(panels))
+        panels = low + step * np.arange(count)
+        return (panels[:, None] + step * (nodes + 1) / 2).reshape(-1), np.tile(weights * step / 2, count)
 
     def _posteriors(self, y: Floats) -> Floats:
-        z = np.arange(self.model.people + 1, dtype=np.float64)
+        z = self.model.values
         rows = max(1, _CELLS // len(z))
         blocks = [
             self._posterior(self.noise.log_density(y[start : start + rows, None] - z))

@@ -64,6 +64,26 @@ class HistogramModel:
         return model
 
     @property
+    def values(self) -> Floats:
+        """All counts."""
+        return np.arange(self.people + 1, dtype=np.float64)
+
+    @property
+    def low(self) -> float:
+        """The least count."""
+        return 0.0
+
+    @property
+    def high(self) -> float:
+        """The largest count."""
+        return float(self.people)
+
+    @property
+    def step(self) -> float:
+        """Between two counts."""
+        return 1.0
+
+    @property
     def prior(self) -> float:
         """f_X(x): how likely the guess is before anything is released, in reality."""
         return float(self.membership @ self.reality)

@@ -33,7 +33,9 @@ _FAR = 1e100  # r or 1/r beyond it: one side of the sum is all there is
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplacePosterior:
-    """P_Y, P_C and P_P for Laplace noise of scale 1/ε on the count.
+    """P_Y, P_C and P_P for Laplace noise of scale 1/ε on the count; discrete Laplace noise with ``whole_steps``.
+
+    Both have the same likelihoods, so the same P_Y; the discrete one's P_C is a sum over whole outputs.
 
     **Source**: the quantities of the NAPLES report, section 3.3.10, whose integrals are solved here.
     **Numerics**: floats; tests hold them to 1e-11 of quadrature.
@@ -48,9 +50,10 @@ class LaplacePosterior:
     odds: Floats  # ln(B_k / A_k) for k = first … last - 1
     below: float
     above: float
+    whole_steps: bool = False
 
     @classmethod
-    def of(cls, model: HistogramModel, epsilon: float) -> LaplacePosterior:
+    def of(cls, model: HistogramModel, epsilon: float, *, whole_steps: bool = False) -> LaplacePosterior:
         """All sums of a model, in O(people)."""
         epsilon = positive("epsilon", epsilon)
         if epsilon > _LARGEST_EPSILON:
@@ -75,7 +78,7 @@ class LaplacePosterior:
         whole = np.logaddexp.reduce(belief - rise), np.logaddexp.reduce(held - rise)
         return cls(
             model, epsilon, first, last, left, right, odds,
-            float(np.exp(whole[1] - whole[0])), float(left[-1]),
+            float(np.exp(whole[1] - whole[0])), float(left[-1]), whole_steps,
         )  # fmt: skip
 
     def given_output(self, outputs: Any) -> Floats:
@@ -91,6 +94,8 @@ class LaplacePosterior:
 
     def given_count(self) -> Floats:
         """P_C: the belief to expect, for every true count 0 … people."""
+        if self.whole_steps:
+            return self._sum_whole_outputs()
         falling, rising = self._integrals()
         q = float(np.exp(-self.epsilon))
         # Σ_{k≥c} q^{k-c} I_k and Σ_{k<c} q^{c-k-1} (q J_k), at every c from first to last
@@ -108,6 +113,17 @@ class LaplacePosterior:
             counts > self.last, 1 - q**from_right / 2, q ** np.maximum(self.last - counts, 0) / 2
         )
         return np.asarray(inside + mass_below * self.below + mass_above * self.above, dtype=np.float64)
+
+    def _sum_whole_outputs(self) -> Floats:
+        """Σ_y P_Y(y)·q^|y - c|·(1 - q)/(1 + q): two scans, and the constant beliefs beyond all counts."""
+        q = float(np.exp(-self.epsilon))
+        believed = self.given_output(np.arange(self.model.people + 1))
+        upwards = scipy.signal.lfilter([1.0], [1.0, -q], believed)  # Σ_{y≤c}, from 0
+        downwards = scipy.signal.lfilter([1.0], [1.0, -q], believed[::-1])[::-1]  # Σ_{y≥c}, to people
+        counts = np.arange(self.model.people + 1, dtype=np.float64)
+        beyond = (self.below * q ** (counts + 1) + self.above * q ** (counts[::-1] + 1)) / (1 - q)
+        found = (upwards + downwards - believed + beyond) * (1 - q) / (1 + q)
+        return np.asarray(found, dtype=np.float64)
 
     def expected(self) -> float:
         """P_P: the belief to expect where the guess is right."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from sordino.core.parameters import probability
 from sordino.risk.grid_posterior import CountNoise, GridPosterior
 from sordino.risk.histogram_model import HistogramModel
 from sordino.risk.laplace_posterior import LaplacePosterior
+from sordino.risk.number_model import NumberModel
 
 Floats = NDArray[np.float64]
 
 
 def posterior_given_output(
-    model: HistogramModel,
+    model: HistogramModel | NumberModel,
     outputs: Any,
     epsilon: float | None = None,
     *,
@@ -34,10 +36,34 @@ def posterior_given_output(
     return _choose(model, epsilon, noise).given_output(outputs)
 
 
+def posterior_given_outputs(
+    model: HistogramModel | NumberModel,
+    outputs: Sequence[float],
+    epsilon: float | None = None,
+    *,
+    noise: CountNoise | None = None,
+) -> float:
+    """The belief after *all* of these outputs of one count, each with noise of its own: their likelihoods multiply.
+
+    Outputs that do not depend on the guess, given this count, change nothing: leave them out.
+
+    >>> from scipy.stats import binom
+    >>> from sordino.risk import HistogramModel, posterior_given_outputs
+    >>> model = HistogramModel.of(10, belief=binom(10, 0.3).pmf(range(11)))
+    >>> round(posterior_given_outputs(model, [5, 6], 1.0), 6)
+    0.500295
+    """
+    if not len(outputs):
+        raise ParameterError("outputs must hold at least one number")
+    chosen = _choose(model, epsilon, noise)
+    drawn = CountNoise.laplace(chosen.epsilon) if isinstance(chosen, LaplacePosterior) else chosen.noise
+    return GridPosterior(model, drawn).given_outputs_together(outputs)
+
+
 def posterior_given_count(
-    model: HistogramModel, epsilon: float | None = None, *, noise: CountNoise | None = None
+    model: HistogramModel | NumberModel, epsilon: float | None = None, *, noise: CountNoise | None = None
 ) -> Floats:
-    """P_C: the belief to expect after a release, for every true count 0 … people.
+    """P_C: the belief to expect after a release, for every true count 0 … people, or at a number's ``values``.
 
     >>> from scipy.stats import binom
     >>> from sordino.risk import HistogramModel, posterior_given_count
@@ -49,7 +75,7 @@ def posterior_given_count(
 
 
 def posterior_expected(
-    model: HistogramModel, epsilon: float | None = None, *, noise: CountNoise | None = None
+    model: HistogramModel | NumberModel, epsilon: float | None = None, *, noise: CountNoise | None = None
 ) -> float:
     """P_P: the belief to expect where the guess is right; never below the prior where the belief is reality.
 
@@ -81,10 +107,16 @@ def guessing_precision(posteriors: Any, truth: Any, *, confidence: float = 0.9) 
 
 
 def _choose(
-    model: HistogramModel, epsilon: float | None, noise: CountNoise | None
+    model: HistogramModel | NumberModel, epsilon: float | None, noise: CountNoise | None
 ) -> LaplacePosterior | GridPosterior:
     if (epsilon is None) == (noise is None):
         raise ParameterError(
             "give epsilon, for Laplace noise of scale 1/epsilon, or noise: exactly one of them"
         )
-    return GridPosterior(model, noise) if noise is not None else LaplacePosterior.of(model, epsilon or 0.0)
+    if isinstance(model, NumberModel):
+        return GridPosterior(model, CountNoise.laplace(epsilon or 0.0) if noise is None else noise)
+    if noise is None:
+        return LaplacePosterior.of(model, epsilon or 0.0)
+    if noise.rate is not None:
+        return LaplacePosterior.of(model, noise.rate, whole_steps=noise.whole_steps)
+    return GridPosterior(model, noise)

@@ -50,13 +50,19 @@ class RangePrior:
 
     @classmethod
     def of(cls, edges: Sequence[float], weights: Sequence[float] = (1.0,)) -> RangePrior:
-        """Checked: increasing edges, and weights of the pieces between them that sum to 1."""
+        """Checked: increasing edges, and weights of the pieces between them that sum to 1.
+
+        Pieces at either end that weigh nothing are no part of the range.
+        """
         places = [number("edge", edge) for edge in edges]
         if len(places) < 2 or any(a >= b for a, b in pairwise(places)):
             raise ParameterError(f"the edges of a prior must increase, got {places}")
         if len(weights) != len(places) - 1:
             raise ParameterError(f"{len(places) - 1} pieces need as many weights, got {len(weights)}")
-        return cls(tuple(places), _checked_weights(weights))
+        checked = _checked_weights(weights)
+        first = next(place for place, weight in enumerate(checked) if weight)
+        last = len(checked) - next(place for place, weight in enumerate(reversed(checked)) if weight)
+        return cls(tuple(places[first : last + 1]), checked[first:last])
 
     @property
     def low(self) -> float:
@@ -117,9 +123,10 @@ class NormalPrior:
             (np.clip(np.asarray(place, dtype=np.float64), self.low, self.high) - self.mean) / deviation
             for place in (low, high)
         )
+        inside = math.erf(self.reach / math.sqrt(2 * self.variance))
         # from the nearer tail: far from the mean both are close to 1
         mass = np.where(first > 0, ndtr(-first) - ndtr(-last), ndtr(last) - ndtr(first))
-        return np.asarray(np.maximum(mass, 0.0), dtype=np.float64)
+        return np.asarray(np.maximum(mass / inside, 0.0), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,12 @@ class SetPrior:
             return cls(listed, (1 / len(listed),) * len(listed))
         if len(weights) != len(listed):
             raise ParameterError(f"{len(listed)} values need as many weights, got {len(weights)}")
-        return cls(listed, _checked_weights(weights))
+        checked = _checked_weights(weights)
+        if max(checked) == 1:
+            raise ParameterError(
+                f"the prior makes {listed[checked.index(1.0)]!r} certain: there is nothing to guess"
+            )
+        return cls(listed, checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +198,7 @@ def make_prior(declared: Declared) -> Prior:
     """The prior that a constraint of a column stands for.
 
     >>> import sordino as sd
-    >>> from sordino.sql.constraints.constraint import Constraint
+    >>> from sordino.sql.constraint_files.constraint import Constraint
     >>> sd.risk.make_prior(Constraint("rangeUnif", (0, 100)))
     RangePrior(edges=(0.0, 100.0), weights=(1.0,))
     """
@@ -213,4 +225,4 @@ def _checked_weights(weights: Sequence[float]) -> tuple[float, ...]:
     total = math.fsum(numbers)
     if min(numbers) < 0 or abs(total - 1) > _SUM_TOLERANCE:
         raise ParameterError(f"the weights of a prior must be >= 0 and sum to 1, got a sum of {total:.9g}")
-    return tuple(numbers)
+    return tuple(weight / total for weight in numbers)

@@ -1,13 +1,14 @@
 """Regions: which values count as a success, and which nested regions around them bound what an attacker learns.
 
-A *cell* is a box of targets. For every target x in it, and for every extent t from 0 (the successes alone) to 1 (all
-values), a leaf of a goal bounds the prior weight p(x) of the successes H from both sides, the weight q(x) of the region
-Q from below, and how far a success and a value of the region can be apart, from above. On a cell that is one point
-these are the numbers themselves.
+A *cell* is a box of targets. For every target x in it a leaf of a goal bounds the prior weight p(x) of the successes H
+from both sides; and, for every extent t from 0 (the successes alone) to 1 (all values), the weight q(x) of the region Q
+from below, and how far a success and a value of the region can be apart, from above. On a cell that is one point these
+are the numbers themselves, but for roundings: ends are rounded outwards or inwards, whichever is the safe side.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,38 +21,44 @@ from sordino.risk.priors import NumberPrior, SetPrior
 
 Floats = NDArray[np.float64]
 
+_WEIGHT_ERROR = 1e-15  # of a prior's weight of an interval
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
-    """Of every cell: least and largest p, least q, and the largest move between a success and the region."""
+class Region:
+    """Of every cell: the least weight of Q, and per column the largest move between a success and a value of Q."""
 
-    least: Floats
-    most: Floats
-    region: Floats
-    move: Floats
+    weight: Floats
+    moves: tuple[Floats, ...]
 
 
 class Leaf(Protocol):
-    """Success in one column."""
+    """Success in one column, or in several that are guessed together. Cells have one column each."""
 
     @property
-    def column(self) -> str:
-        """Its name."""
+    def columns(self) -> tuple[str, ...]:
+        """Their names."""
 
-    def cells(self) -> tuple[Floats, Floats]:
-        """The boxes to begin with: arrays of lower and upper ends that cover all targets."""
+    def cells(self, most: int) -> list[tuple[Floats, Floats]]:
+        """For each column the boxes to begin with, at most so many: lower and upper ends that cover all targets."""
 
-    def bound(self, low: Floats, high: Floats, extent: Floats) -> Bounds:
-        """For targets between ``low`` and ``high``, and the region of that extent."""
+    def weigh(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The least and the largest p of targets between ``low`` and ``high``."""
 
-    def reach(self) -> float:
-        """The largest move between any two values."""
+    def surround(self, low: Floats, high: Floats, extent: Floats) -> Region:
+        """The region of that extent."""
 
-    def find_place(self, value: Any) -> float:
-        """The target with a value, as a cell of one point."""
+    def reach(self) -> tuple[float, ...]:
+        """The largest move between any two values of each column."""
 
-    def describe(self, place: float) -> Any:
-        """The value of a target."""
+    def find_place(self, values: Sequence[Any]) -> tuple[float, ...]:
+        """The target with these values, as a cell of one point."""
+
+    def describe(self, place: Sequence[float]) -> tuple[Any, ...]:
+        """The values of a target."""
+
+    def describe_region(self, place: Sequence[float], extent: float) -> tuple[Any, ...]:
+        """The values of Q, per column: two ends, or None for all values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,72 +76,112 @@ class Within:
         positive("radius", self.radius)
         if 2 * self.radius >= self.prior.high - self.prior.low:
             raise ParameterError(
-                f"within {self.radius:g} of {self.column!r} some values are always guessed right: the range is only "
-                f"{self.prior.high - self.prior.low:g} wide; take a smaller radius"
+                f"within {self.radius:g} of {self.column!r} some values are always guessed right: their prior makes "
+                f"the guess certain, being only {self.prior.high - self.prior.low:g} wide; take a smaller radius"
             )
 
-    def cells(self) -> tuple[Floats, Floats]:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one."""
+        return (self.column,)
+
+    def cells(self, most: int) -> list[tuple[Floats, Floats]]:
         """The range, in pieces of about the radius."""
         width = self.prior.high - self.prior.low
-        edges = np.linspace(self.prior.low, self.prior.high, int(min(np.ceil(width / self.radius), 256)) + 1)
-        return edges[:-1], edges[1:]
+        pieces = int(min(np.ceil(width / self.radius), most))
+        edges = np.linspace(self.prior.low, self.prior.high, pieces + 1)
+        return [(edges[:-1], edges[1:])]
 
-    def bound(self, low: Floats, high: Floats, extent: Floats) -> Bounds:
+    def weigh(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """See `Leaf`."""
+        return self.weigh_within(low[:, 0], high[:, 0], np.float64(self.radius), np.float64(self.radius))
+
+    def weigh_within(self, low: Floats, high: Floats, inner: Any, outer: Any) -> tuple[Floats, Floats]:
+        """The least weight within ``inner`` of a target of the cell, and the largest within ``outer``."""
+        least = self.prior.weight(_up(high - inner), _down(low + inner)) - _WEIGHT_ERROR
+        most = self.prior.weight(_down(low - outer), _up(high + outer)) + _WEIGHT_ERROR
+        return np.maximum(least, 0.0), np.minimum(most, 1.0)
+
+    def surround(self, low: Floats, high: Floats, extent: Floats) -> Region:
+        """See `Leaf`."""
+        low, high = low[:, 0], high[:, 0]
         first, last, r = self.prior.low, self.prior.high, self.radius
-        wide = r + extent * self.reach()
-        return Bounds(
-            self.prior.weight(high - r, low + r),
-            self.prior.weight(low - r, high + r),
-            self.prior.weight(high - wide, low + wide),
-            np.maximum(
-                np.minimum(last, high + wide) - np.maximum(first, low - r),
-                np.minimum(last, high + r) - np.maximum(first, low - wide),
-            ),
+        wide = r + extent * (last - first)
+        weight = self.prior.weight(_up(high - wide), _down(low + wide)) - _WEIGHT_ERROR
+        move = np.maximum(
+            np.minimum(last, _up(high + wide)) - np.maximum(first, _down(low - r)),
+            np.minimum(last, _up(high + r)) - np.maximum(first, _down(low - wide)),
         )
+        return Region(weight, (_up(move),))
 
-    def find_place(self, value: Any) -> float:
+    def find_place(self, values: Sequence[Any]) -> tuple[float, ...]:
         """See `Leaf`; what is outside the range counts as its nearest end."""
-        return min(max(number(self.column, value), self.prior.low), self.prior.high)
+        return (min(max(number(self.column, values[0]), self.prior.low), self.prior.high),)
 
-    def describe(self, place: float) -> Any:
+    def describe(self, place: Sequence[float]) -> tuple[Any, ...]:
         """See `Leaf`."""
-        return place
+        return (place[0],)
 
-    def reach(self) -> float:
+    def describe_region(self, place: Sequence[float], extent: float) -> tuple[Any, ...]:
+        """See `Leaf`."""
+        wide = self.radius + extent * self.reach()[0]
+        return ((max(self.prior.low, place[0] - wide), min(self.prior.high, place[0] + wide)),)
+
+    def reach(self) -> tuple[float, ...]:
         """The width of the range."""
-        return self.prior.high - self.prior.low
+        return (float(np.nextafter(self.prior.high - self.prior.low, np.inf)),)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A category named, or ``denied``. A cell is the place of a value; all are one move apart, so Q is all of them."""
+    """A category named. A cell is the place of a value; all are one move apart, so Q is all of them."""
 
     column: str
     prior: SetPrior
-    denied: bool = False
 
-    def cells(self) -> tuple[Floats, Floats]:
-        """One point per value."""
-        places = np.arange(len(self.prior.values), dtype=np.float64)
-        return places, places
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one."""
+        return (self.column,)
 
-    def bound(self, low: Floats, high: Floats, extent: Floats) -> Bounds:
+    def cells(self, most: int) -> list[tuple[Floats, Floats]]:
+        """One point per weight: values of one weight are alike."""
+        _, first = np.unique(self.prior.weights, return_index=True)
+        places = np.sort(first).astype(np.float64)
+        return [(places, places)]
+
+    def weigh(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """See `Leaf`."""
-        p = np.asarray(self.prior.weights)[low.astype(np.int64)]
-        p = 1 - p if self.denied else p
-        return Bounds(p, p, np.ones_like(p), np.ones_like(p))
+        p = np.asarray(self.prior.weights)[low[:, 0].astype(np.int64)]
+        return p, p
 
-    def reach(self) -> float:
+    def surround(self, low: Floats, high: Floats, extent: Floats) -> Region:
+        """See `Leaf`."""
+        ones = np.ones(len(low))
+        return Region(ones, (ones,))
+
+    def reach(self) -> tuple[float, ...]:
         """One move."""
-        return 1.0
+        return (1.0,)
 
-    def find_place(self, value: Any) -> float:
+    def find_place(self, values: Sequence[Any]) -> tuple[float, ...]:
         """See `Leaf`."""
-        if value not in self.prior.values:
-            raise ParameterError(f"{value!r} is no value of {self.column!r} in its prior")
-        return float(self.prior.values.index(value))
+        if values[0] not in self.prior.values:
+            raise ParameterError(f"{values[0]!r} is no value of {self.column!r} in its prior")
+        return (float(self.prior.values.index(values[0])),)
 
-    def describe(self, place: float) -> Any:
+    def describe(self, place: Sequence[float]) -> tuple[Any, ...]:
         """See `Leaf`."""
-        return self.prior.values[int(place)]
+        return (self.prior.values[int(place[0])],)
+
+    def describe_region(self, place: Sequence[float], extent: float) -> tuple[Any, ...]:
+        """All of them."""
+        return (None,)
+
+
+def _up(values: Floats) -> Floats:
+    return np.asarray(np.nextafter(values, np.inf), dtype=np.float64)
+
+
+def _down(values: Floats) -> Floats:
+    return np.asarray(np.nextafter(values, -np.inf), dtype=np.float64)

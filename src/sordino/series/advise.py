@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sordino.core import ParameterError
 from sordino.series.block_noise import Budget
 from sordino.series.block_tree import BlockTree
 from sordino.series.lattice import ChangeLattice
@@ -18,6 +19,7 @@ from sordino.series.subtraction_tree import SubtractionTree
 from sordino.series.tree_shape import check_horizon
 
 _LONGEST_BAND = 1 << 16
+_MOST_TIMES = 1 << 24  # whose errors are tabulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ def advise(
     'square-root factorization of band 365'
     """
     times = check_horizon(horizon)
+    if times > _MOST_TIMES:
+        raise ParameterError(
+            f"advice tabulates the errors of at most {_MOST_TIMES} times, got {times}: open a SubtractionTree or a "
+            "BlockTree, whose worst_error is known for any horizon"
+        )
     budget, lattice = Budget.checked(epsilon, rho), ChangeLattice.checked(step, sensitivity)
     rows = [*_naive(times, budget, lattice)]
     for make in _ways(times, epsilon, rho, sensitivity, step):

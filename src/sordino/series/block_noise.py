@@ -18,6 +18,7 @@ from sordino.sampling.gaussian import draw_discrete_gaussians
 from sordino.sampling.geometric import draw_discrete_laplaces
 
 _NORMAL = 1.959963984540054  # 95 % of a normal law lie within so many deviations
+_WIDEST = Fraction(2**40)  # steps of scale that are drawn in 64 bits
 _POINTS = 1 << 14  # of the grid on which sums of noise are tabulated
 
 
@@ -53,8 +54,21 @@ class Budget:
         Δ·parts/ε, ρ/parts each for discrete Gaussian noise with σ² = Δ²·parts/(2ρ).
         """
         if self.epsilon is not None:
-            return LaplaceBlocks(self.epsilon / (sensitivity * parts))
-        return GaussianBlocks(sensitivity**2 * parts / (2 * (self.rho or Fraction(1))))
+            rate = self.epsilon / (sensitivity * parts)
+            if rate < 1 / _WIDEST:
+                raise _too_wide("epsilon", self.epsilon)
+            return LaplaceBlocks(rate)
+        variance = sensitivity**2 * parts / (2 * (self.rho or Fraction(1)))
+        if variance > (_WIDEST / 2) ** 2:
+            raise _too_wide("rho", self.rho or Fraction(1))
+        return GaussianBlocks(variance)
+
+
+def _too_wide(name: str, amount: Fraction) -> ParameterError:
+    return ParameterError(
+        f"{name} {float(amount):.3g} is too small for this horizon and sensitivity: the noise of one number would be "
+        "wider than 2**40 steps; nothing was spent; give more, a shorter horizon, or a larger step"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import Distance, ParameterError
+from sordino.core import Distance, ParameterError, PrivateDataError
 from sordino.core.parameters import choice, flag
 from sordino.ledger.library_payment import AccountName, LedgerSource
 from sordino.series.block_noise import BlockNoise, Budget
-from sordino.series.lattice import ChangeLattice, Steps
+from sordino.series.lattice import MOST_MASS, ChangeLattice, Steps
 from sordino.series.running_total import RunningTotal
 from sordino.series.tree_shape import Base, Block, choose_shape
 
@@ -27,7 +28,8 @@ class BlockTree(RunningTotal):
     budget. ``start``, the total before the first change, is released with the whole budget, because no change depends
     on its rows; with ``start_shares_rows`` it counts as one level more. ``pan_private``: an intruder who sees the
     state once, at a time that nobody foresaw, learns no more than the totals and that budget: each open block starts
-    with a draw of noise and only ever holds its sum with that draw, and the release of a block adds a second one.
+    with a draw of noise and only ever holds its sum with that draw, and the release of a block adds a second one. Such
+    a tree keeps no ``ids``, and no sum of all changes: each is limited by itself.
     **Requires**: see `RunningTotal`. **Source**: Dwork, Naor, Pitassi and Rothblum 2010; Chan, Shi and Song 2011;
     levels are counted as digits of the horizon, not as log₂ n. **Numerics**: none, all of it is in whole steps.
 
@@ -105,6 +107,25 @@ Block(first=45, last=45, sign=1))
         """The blocks whose sum is the total at a time, the longest first."""
         return self.shape.blocks(self._check_time(time))
 
+    def _check_mass(self, steps: Steps) -> int:
+        """What all changes sum up to would be in the state, without noise: who is pan-private has a limit for each."""
+        if not self.pan_private:
+            return super()._check_mass(steps)
+        most = MOST_MASS // self.shape.horizon
+        if len(steps) and int(np.abs(steps).max()) > most:
+            raise PrivateDataError(
+                f"every change of a pan-private tree of {self.shape.horizon} times must be at most {most} steps: clip "
+                "it, or give a larger step"
+            )
+        return 0
+
+    def _check_ids(self, count: int, ids: Iterable[Iterable[Hashable]] | None) -> set[Hashable]:
+        if self.pan_private and ids is not None:
+            raise ParameterError(
+                "a pan-private tree keeps no names: who was there would be in its state; leave ids out"
+            )
+        return super()._check_ids(count, ids)
+
     def _first_draw(self) -> int:
         return int(self.noise.draw(1)[0]) if self.pan_private else 0
 
@@ -153,6 +174,9 @@ Block(first=45, last=45, sign=1))
 
     def _draws(self, times: Steps) -> Steps:
         return self.shape.addends(times) * (2 if self.pan_private else 1)
+
+    def _most_draws(self) -> int:
+        return self.shape.most_addends * (2 if self.pan_private else 1)
 
     def _noises(self, draws: int) -> tuple[tuple[BlockNoise, int], ...]:
         return (self.noise, draws), (self._start_noise, int(self._started))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sordino.core import Distance, Guarantee, Loss, ParameterError, Release, UnsupportedError
 from sordino.core.loss import round_as_written
 from sordino.core.parameters import as_written, choice, non_negative, positive, whole
+from sordino.ledger.library_payment import AccountName, LedgerSource, pay_before
 from sordino.mechanisms.noise import add_noise
 from sordino.sampling.discrete import draw_discrete_laplace
 from sordino.sampling.source import is_private
@@ -36,7 +37,8 @@ class EventSums:
     are levels; rows of a provenance that has none left are left out of value and scale, which is public. With
     ``allowance=None`` nothing is left out and the guarantee of each release states what the provenance that has paid
     most has paid: `charges` tells for each. With ``combined`` times, arrivals and joins are private too: every block
-    has the noise of `CombinedNoise`, and a provenance with more uses than it allows is refused.
+    has the noise of `CombinedNoise`, and a provenance with more uses than it allows is refused. With a ``ledger`` the
+    whole series is paid for when it is opened.
     **Requires**: smooth bounds of rows are smooth at the ``beta`` of the series; rows come in the order of time,
     before the time in which they were added or removed is closed.
     **Source**: NAPLES report, Sections 3.3.12.4 and 3.3.12.5; levels are digits of the horizon, and δ is shared as
@@ -62,6 +64,8 @@ class EventSums:
         beta: float | None = None,
         allowance: int | Literal["levels"] | None = "levels",
         combined: CombinedNoise | None = None,
+        ledger: LedgerSource | None = None,
+        account: AccountName | None = None,
     ) -> None:
         positive("epsilon", epsilon), positive("step", step), non_negative("delta", delta)
         self.shape = choose_shape(horizon, base)
@@ -88,6 +92,18 @@ class EventSums:
         self._draw_smooth(
             Fraction(0), 1.0
         )  # what the budget cannot pay for is refused before anything leaves
+        self._stated: Guarantee | None = None
+        if ledger is not None or account is not None:
+            if self.allowance is None:
+                raise ParameterError(
+                    "without an allowance nobody knows what the series will cost: give one, and a ledger can pay for it"
+                )
+            self._stated = pay_before(self._guarantee(), ledger, account, mechanism=self.mechanism)
+
+    @property
+    def mechanism(self) -> str:
+        """For people."""
+        return f"event sums by blocks of base {self.shape.base}"
 
     @property
     def levels(self) -> int:
@@ -136,7 +152,7 @@ class EventSums:
             )
         if row.removed != FOREVER or time <= row.added:
             raise ParameterError(f"removed must be after added and said once, got {row.added} and {time!r}")
-        ended = replace(row, removed=float(time))
+        ended = replace(row, removed=float(time), components=row.sources)
         self._use(row, 1)
         self._rows[self._rows.index(row)] = ended
         return ended
@@ -158,8 +174,8 @@ class EventSums:
         total = sum(self._released, Fraction(0))
         return Release(
             int(total) if self._step.denominator == 1 else float(total),
-            self._guarantee(),
-            f"event sums by blocks of base {self.shape.base}",
+            self._stated or self._guarantee(),
+            self.mechanism,
             notes=("values are protected; who was there, when, and joined with whom is public",)
             if self._combined is None
             else (),
@@ -211,16 +227,10 @@ class EventSums:
         combined = self._combined
         if combined is None:
             raise TypeError("combined noise is drawn with combined limits")
-        moved = (
-            Fraction(combined.uses)
-            * self.levels
-            * max(Fraction(combined.largest) / Fraction(combined.weight), Fraction(combined.per_use))
-        )
-        # Rounding a sum down moves it by less than a step; each of the M·levels numbers pays for one more.
-        moved += Fraction(combined.uses) * self.levels * self._step
-        return (
-            math.floor(value / self._step) + draw_discrete_laplace(moved / self._epsilon / self._step)
-        ) * self._step
+        # Rounded down, a block moves by at most a whole number of steps per joined row, whatever its size.
+        come, move = (math.ceil(Fraction(size) / self._step) for size in (combined.largest, combined.per_use))
+        moved = combined.uses * self.levels * max(come / Fraction(combined.weight), Fraction(move))
+        return (math.floor(value / self._step) + draw_discrete_laplace(moved / self._epsilon)) * self._step
 
     def _check_combined(self, row: TimedRow) -> None:
         combined = self._combined
@@ -266,12 +276,24 @@ class EventSums:
 
 
 def find_sensitivity(rows: Sequence[TimedRow]) -> float:
-    """How far a sum moves when contents move by 1 in all: the most of any row, joined rows of one row together."""
-    together: dict[TimedRow, float] = {}
+    """How far a sum moves when contents move by 1 in all: the most of any row, joined rows of one row together.
+
+    A row of several names that does not say which rows it is joined of shares contents with all rows of these names.
+    """
+    sources = frozenset().union(*(row.sources for row in rows))
+    unsaid = frozenset().union(*(row.provenances for row in sources if len(row.provenances) > 1))
+    together: dict[Hashable, Fraction] = {}
     for row in rows:
-        for source in row.components or {row}:
-            together[source] = together.get(source, 0.0) + row.sensitivity
-    return max(together.values()) * (1 + 2.0**-40 if any(row.components for row in rows) else 1)
+        named = {("name", name) for name in row.provenances & unsaid}
+        joined = {("row", source) for source in row.sources}
+        for source in named | joined:
+            together[source] = together.get(source, Fraction(0)) + Fraction(row.sensitivity)
+    return _round_up(max(together.values()))
+
+
+def _round_up(value: Fraction) -> float:
+    rounded = float(value)
+    return rounded if Fraction(rounded) >= value else math.nextafter(rounded, math.inf)
 
 
 def _counts(row: TimedRow, first: int, last: int) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from sordino.core import Distance, Guarantee, Loss, ParameterError, UnsupportedError
@@ -16,12 +17,16 @@ CHANGES_PER_USE = 2
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """A row of a chain of tables: its table, its name, its parent's name (None in the first table), and its uses."""
+    """A row of a chain of tables: its table, its name, its parent's name (None in the first table), and its uses.
+
+    ``time``: when it arrived, by a public clock; needed where allowances are given per epoch.
+    """
 
     table: str
     name: Hashable
     parent: Hashable | None
     uses: int
+    time: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,18 @@ class Exclusion:
     **Guarantee**: removing a row that is used u times changes the included set by at most 2u joined rows: each use that
     goes lets at most one other in. So a COUNT has sensitivity 2·M per row and level, and a SUM the scale of
     `CombinedNoise.scale` with ``excluding``.
-    **Requires**: constant allowances, or ``epoch_of`` (from an arrival number to a public epoch): separate allowances
-    for each epoch without carry-over, where each is an instance of its own. Allowances that grow break it from three
-    tables on: the factor T + 1 that is printed is false. **Source**: NAPLES report, Section 3.3.12.7.
+    **Requires**: constant allowances, or ``epoch_of`` (from the time of a row to a public epoch): separate allowances
+    for each epoch without carry-over, where each is an instance of its own; a joined row draws on the epoch of its
+    latest row. Epochs are by time and not by the number of rows so far, which one row more or less shifts for all rows
+    after it. Allowances that grow break it from three tables on: the factor T + 1 that is printed is false.
+    **Source**: NAPLES report, Section 3.3.12.7.
 
-    >>> import sordino as sd >>> Row = sd.series.ChainRow >>> rows = [Row("parent", "A", None, 1), Row("parent", "B",
-    None, 2)] >>> rows += [Row("child", number, parent, 1) for number, parent in [(3, "A"), (4, "B"), (5, "A"), (6,
-    "B"), (7, "B")]] >>> [joined[-1] for joined in sd.series.Exclusion(("parent", "child")).include(rows)] [3, 4, 6]
+    >>> import sordino as sd
+    >>> Row = sd.series.ChainRow
+    >>> rows = [Row("parent", "A", None, 1), Row("parent", "B", None, 2)]
+    >>> rows += [Row("child", n, parent, 1) for n, parent in [(3, "A"), (4, "B"), (5, "A"), (6, "B"), (7, "B")]]
+    >>> [joined[-1] for joined in sd.series.Exclusion(("parent", "child")).include(rows)]
+    [3, 4, 6]
     """
 
     tables: tuple[str, ...]
@@ -128,7 +138,7 @@ class Exclusion:
                 more = growing.pop(0)[1]
                 spot = (more.table, more.name)
                 left[spot] = left.get(spot, rows[spot].uses) + more.uses
-            epoch = () if self.epoch_of is None else (self.epoch_of(stamp[0]),)
+            epoch = () if self.epoch_of is None else (self.epoch_of(_time_of(arrivals[stamp[0] - 1])),)
             places = [(*key, *epoch) for key in chain]
             if all(left.get(place, rows[key].uses) > 0 for place, key in zip(places, chain, strict=True)):
                 for place, key in zip(places, chain, strict=True):
@@ -141,6 +151,8 @@ class Exclusion:
     ) -> tuple[dict[tuple[str, Hashable], ChainRow], dict[tuple[str, Hashable], int]]:
         rows: dict[tuple[str, Hashable], ChainRow] = {}
         arrived: dict[tuple[str, Hashable], int] = {}
+        if self.epoch_of is not None:
+            _check_order([_time_of(row) for row in arrivals])
         for place, row in enumerate(arrivals, start=1):
             if row.table not in self.tables:
                 raise ParameterError(f"table {row.table!r} is not in the chain {' - '.join(self.tables)}")
@@ -187,6 +199,21 @@ class Exclusion:
             else:
                 found.append(tuple(reversed(chain)))
         return found
+
+
+def _time_of(row: ChainRow | MoreUses) -> int:
+    if isinstance(row, MoreUses):
+        raise UnsupportedError(
+            "allowances per epoch do not grow: what is left of one epoch is not carried over"
+        )
+    if row.time is None:
+        raise ParameterError("allowances per epoch need the time of every row: ChainRow(…, time=…)")
+    return whole("time", row.time, least=0)
+
+
+def _check_order(times: Sequence[int]) -> None:
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise ParameterError("times are out of order: rows are given in the order in which they arrived")
 
 
 def count_uses(budget: Any, share: Any) -> int:

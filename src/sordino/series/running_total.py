@@ -37,9 +37,13 @@ class RunningTotal(ABC):
     **Guarantee**: that of the subclass, for all totals together, and also where later changes are chosen after
     earlier totals were seen: for every sequence of totals the streams that lead to it are fixed, and the same shift
     of the noise carries one of two neighbouring streams to the other.
+    **State**: what it keeps between two changes is the owner's; only `BlockTree` with ``pan_private`` says what it
+    tells. A refusal leaves it as it was.
     **Requires**: changes of different times depend on different rows (or users, or whatever ``distance`` names). Where
     ``ids`` are given with the changes this is checked; otherwise it is the caller's word.
     """
+
+    _most_mass = MOST_MASS
 
     def __init__(
         self,
@@ -93,11 +97,8 @@ class RunningTotal(ABC):
                 f"the horizon of this series is {self.horizon} times and {self._time} are over: {count} more would go "
                 "past it; nothing was released; open a new series, with a budget of its own"
             )
-        self._mass += int(np.abs(steps).sum())
-        if self._mass > MOST_MASS:
-            self._mass -= int(np.abs(steps).sum())
-            raise PrivateDataError("all changes together must be at most 2**60 steps: give a larger step")
-        self._check_ids(count, ids)
+        mass, seen = self._check_mass(steps), self._check_ids(count, ids)
+        self._mass, self._seen = mass, seen
         self._private = self._private and is_private()
         first = self._time + 1
         totals = self._advance(steps)
@@ -128,7 +129,11 @@ class RunningTotal(ABC):
         """The largest standard deviation of any total up to the horizon."""
         if self.horizon is None:
             raise ParameterError("without a horizon there is no largest error")
-        return float(self.deviations(np.arange(1, self.horizon + 1)).max())
+        return float(np.sqrt(sum_variances(self._noises(self._most_draws()))) * float(self.lattice.step))
+
+    def _most_draws(self) -> int:
+        """The largest of all `_draws`."""
+        return int(self._draws(np.arange(1, (self.horizon or 1) + 1)).max())
 
     def radii(self, times: ArrayLike) -> NDArray[np.float64]:
         """The radius within which 95 % of draws of each total lie."""
@@ -140,9 +145,19 @@ class RunningTotal(ABC):
             raise ParameterError(f"time must be at most the horizon {self.horizon}, got {time!r}")
         return int(time)
 
-    def _check_ids(self, count: int, ids: Iterable[Iterable[Hashable]] | None) -> None:
+    def _check_mass(self, steps: Steps) -> int:
+        """All changes together, which must stay within 64 bits with their noise."""
+        mass = self._mass + int(np.abs(steps).sum())
+        if mass > self._most_mass:
+            raise PrivateDataError(
+                f"all changes together must be at most 2**{self._most_mass.bit_length() - 1} steps: give a larger step"
+            )
+        return mass
+
+    def _check_ids(self, count: int, ids: Iterable[Iterable[Hashable]] | None) -> set[Hashable]:
+        """All that were named so far, none of them at two times."""
         if ids is None:
-            return
+            return self._seen
         given = [set(one) for one in ids]
         if len(given) != count:
             raise ParameterError(f"ids must be given for each of {count} changes, got {len(given)}")
@@ -154,7 +169,7 @@ class RunningTotal(ABC):
                     "open the series with as many times the sensitivity as the times one is in; nothing was released"
                 )
             seen |= one
-        self._seen = seen
+        return seen
 
     @abstractmethod
     def _advance(self, steps: Steps) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.core import Distance, ParameterError, PrivateDataError
+from sordino.core import Distance, ParameterError
 from sordino.core.parameters import whole
 from sordino.ledger.library_payment import AccountName, LedgerSource
 from sordino.series.block_noise import BlockNoise, Budget
@@ -17,7 +17,6 @@ from sordino.series.running_total import RunningTotal
 from sordino.series.tree_shape import check_horizon
 
 _BITS = 16  # of the coefficients after the point
-_MOST_EXACT = 2**53  # whole numbers up to here are exact in doubles
 _NORMAL = 1.959963984540054
 
 
@@ -41,6 +40,8 @@ class SquareRoot(RunningTotal):
     >>> round(root.worst_error, 2)
     2.94
     """
+
+    _most_mass = 2 ** (52 - _BITS)  # times the largest coefficient, whole numbers that are exact in doubles
 
     def __init__(
         self,
@@ -82,11 +83,9 @@ class SquareRoot(RunningTotal):
     def _advance(self, steps: Steps) -> NDArray[Any]:
         from scipy.signal import lfilter
 
-        if self._mass * int(self._coefficients[0]) >= _MOST_EXACT:
-            raise PrivateDataError("all changes together must be below 2**37 steps here: give a larger step")
         history = np.concatenate([self._recent, steps.astype(np.float64)])
-        mixed = _convolve_exactly(history, self._coefficients)[len(self._recent) :]
-        noisy = (mixed + self.noise.draw(len(steps))) / float(self._coefficients[0])
+        mixed = _convolve_exactly(history, self._coefficients, len(steps))
+        noisy = (mixed.astype(np.int64) + self.noise.draw(len(steps))) / float(self._coefficients[0])
         if self.band == 1:
             undone = noisy
         else:
@@ -107,6 +106,11 @@ class SquareRoot(RunningTotal):
         scale = self.noise.variance / float(self._coefficients[0]) ** 2
         variances: NDArray[np.float64] = norms[times - 1] * scale
         return variances
+
+    @property
+    def worst_error(self) -> float:
+        """That of the last total: they only grow."""
+        return self.error(self.horizon or 1)
 
     def radii(self, times: ArrayLike) -> NDArray[np.float64]:
         """The radius within which 95 % of draws of each total lie: sums of Gaussians."""
@@ -143,8 +147,12 @@ def undo_coefficients(ratios: NDArray[np.float64], count: int) -> NDArray[np.flo
     return column
 
 
-def _convolve_exactly(values: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sums of products of whole numbers that stay below 2⁵³, so that no order of doubles rounds them."""
+def _convolve_exactly(
+    values: NDArray[np.float64], coefficients: NDArray[np.float64], count: int
+) -> NDArray[np.float64]:
+    """The last ``count`` sums of products of whole numbers, which stay below 2⁵³: no order of doubles rounds them."""
     used = coefficients[: len(values)]
-    mixed: NDArray[np.float64] = np.convolve(values, used)[: len(values)]
+    before = np.zeros(max(0, count + len(used) - 1 - len(values)))
+    padded = np.concatenate([before, values])[-(count + len(used) - 1) :]
+    mixed: NDArray[np.float64] = np.convolve(padded, used, mode="valid")
     return mixed

@@ -18,6 +18,8 @@ Deterministic = Callable[[Any, float], tuple[Any, float]]
 # Of a probabilistic one: a family of sets of such pairs. The family is what we may choose, a set what may happen then.
 Probabilistic = Callable[[Any, float], Iterable[Iterable[tuple[Any, float]]]]
 
+_WAYS = 4  # per set that is kept, so many are looked at
+
 
 @dataclass(frozen=True, slots=True)
 class StreamBound:
@@ -46,7 +48,7 @@ def stream_sensitivity(
     horizon: int,
     start: Hashable = 0,
     probabilistic: bool = False,
-    cap: int = 1000,
+    cap: int = 100,
 ) -> StreamBound:
     """Bounds on the output distances of a processor (S, s₀, f) whose inputs at time t are ``distances[t]`` apart.
 
@@ -137,7 +139,7 @@ class _Tracker:
         if not choices or not all(choices):
             raise ParameterError("a probabilistic processor returns at least one set, and no empty one")
         for choice in choices:
-            later = [self.families(after, time + 1) for after, _ in choice]
+            later = self._limit([self.families(after, time + 1) for after, _ in choice])
             for picked in product(*later):
                 streams = {
                     (_distance(out), *stream)
@@ -148,6 +150,15 @@ class _Tracker:
                 if len(found) > 4 * self._cap:
                     found = self._prune(found)
         return self._prune(found)
+
+    def _limit(self, later: list[list[Streams]]) -> list[list[Streams]]:
+        """Of each member's sets the best ones, so that there are not too many ways to pick one of each."""
+        most = _WAYS * self._cap
+        if math.prod(map(len, later)) <= most:
+            return later
+        self.capped = True
+        room = max(1, int(most ** (1 / len(later))))
+        return [families[:room] for families in later]
 
     def _prune(self, families: list[Streams]) -> list[Streams]:
         """Without sets that another one beats; of too many the ones with the smallest sums."""

@@ -123,5 +123,8 @@ class SubtractionTree(RunningTotal):
     def _draws(self, times: Steps) -> Steps:
         return self.shape.addends(times)
 
+    def _most_draws(self) -> int:
+        return self.shape.most_addends
+
     def _noises(self, draws: int) -> tuple[tuple[BlockNoise, int], ...]:
         return ((self.noise, draws),)

@@ -13,15 +13,19 @@ from sordino.core.parameters import non_negative, number, whole
 FOREVER = math.inf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TimedRow:
     """``value`` counts from time ``added`` until before time ``removed``.
 
     ``provenances``: whose contents the value depends on, one name or several; all of them pay for a block that the
-    row is in. ``sensitivity``: how far the value moves when the contents of one of them move by 1; public, or with
-    ``smooth`` a β-smooth bound on the derivative at this row. Times, names and which rows are joined are public;
-    values, and smooth bounds, are not. A changed row is two rows of one provenance: one removed, one added, at the
-    same time.
+    row is in. A row of several names that was not made by `join_rows` counts as one that shares its contents with all
+    other rows of these names. ``sensitivity``: how far the value moves when the contents of one of them move by 1;
+    public, or with ``smooth`` a β-smooth bound on the derivative at this row. Times, names and which rows are joined
+    are public; values, and smooth bounds, are not. A changed row is two rows of one provenance: one removed, one added,
+    at the same time.
+
+    Rows are told apart as objects, never by what they contain: which rows move together decides how wide the noise is,
+    and that must not follow values. So a row that is joined with several others is one object in all of these joins.
     """
 
     provenances: frozenset[Hashable]
@@ -31,6 +35,11 @@ class TimedRow:
     removed: float = FOREVER
     smooth: bool = False
     components: frozenset[TimedRow] = frozenset()
+
+    @property
+    def sources(self) -> frozenset[TimedRow]:
+        """The rows that it is joined of, or itself."""
+        return self.components or frozenset([self])
 
     @classmethod
     def of(
@@ -88,7 +97,7 @@ def join_rows(
         removed=None if removed == FOREVER else int(removed),
         smooth=any(row.smooth for row in components),
     )
-    return replace(joined, components=frozenset(components))
+    return replace(joined, components=frozenset().union(*(row.sources for row in components)))
 
 
 def join_by_user(

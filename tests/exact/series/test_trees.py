@@ -145,3 +145,91 @@ def test_the_square_root_factorization_has_the_norm_that_it_pays_for(band):
     worst = max(int(sum(int(entry) ** 2 for entry in column)) for column in columns)
     assert Fraction(worst) / (2 * root.noise.sigma_squared) == rho
     assert Fraction(worst) / (2 * root.noise.sigma_squared * Fraction(99, 100)) > rho
+
+
+@pytest.mark.parametrize("base", [2, 3])
+@pytest.mark.parametrize("seen_at", [1, 3, 6])
+def test_the_whole_state_of_a_pan_private_tree_is_what_the_proof_looks_at(base, seen_at):
+    """Through the public door: all that the tree keeps, but its noisy sums, is the same for every stream."""
+
+    def state(stream, pan_private):
+        tree = sd.series.BlockTree(8, EPSILON, base=base, pan_private=pan_private)
+        tree.extend(stream[:seen_at])
+        return {name: value for name, value in vars(tree).items() if name not in ("_open", "_released")}
+
+    streams = list(product((0, 5), repeat=8))[::7]
+    assert all(state(stream, True) == state(streams[0], True) for stream in streams)
+    assert any(state(stream, False) != state(streams[0], False) for stream in streams), "the control"
+
+
+def test_a_pan_private_tree_keeps_no_names():
+    tree = sd.series.BlockTree(8, EPSILON, pan_private=True)
+    with pytest.raises(sd.ParameterError, match="keeps no names"):
+        tree.push(1, ids=["a"])
+    with pytest.raises(sd.PrivateDataError, match="every change"):
+        tree.push(2**58)
+    assert tree.time == 0
+
+
+@pytest.mark.parametrize(("horizon", "base"), CASES)
+@pytest.mark.parametrize("kind", ["plain", "subtraction", "pan"])
+def test_trees_in_rho_cost_what_they_say(horizon, base, kind):
+    """A shift v of independent discrete Gaussian numbers costs |v|²/(2σ²): the least one that hides a change."""
+    rho = Fraction(1, 2)
+    if kind == "subtraction" and base == 2:
+        base = 3
+
+    def make():
+        if kind == "subtraction":
+            return sd.series.SubtractionTree(horizon, rho=rho, base=base)
+        return sd.series.BlockTree(horizon, rho=rho, base=base, pan_private=kind == "pan")
+
+    tree = make()
+    worst = 0.0
+    for seen_at in range(1, horizon + 1) if kind == "pan" else [None]:
+        observe = observe_totals(make, seen_at=seen_at)
+        matrix = read_noise_matrix(observe, [0] * horizon)
+        plain = np.array(observe([0] * horizon, PlantedNoise()))
+        for place in range(horizon):
+            stream = [int(time == place) for time in range(horizon)]
+            moved = np.array(observe(stream, PlantedNoise())) - plain
+            shift = np.rint(np.linalg.lstsq(matrix, moved, rcond=None)[0]) if kind == "plain" else None
+            if shift is None:
+                shift = find_sparse_shift(matrix, moved)
+            assert np.allclose(matrix @ shift, moved)
+            worst = max(worst, float(shift @ shift))
+    cost = worst / (2 * float(tree.noise.sigma_squared))
+    assert cost <= float(rho) * (1 + 1e-12)
+    if kind == "plain" and tree.levels > 1:
+        assert cost * tree.levels / (tree.levels - 1) > float(rho), "a share for one level less would not do"
+
+
+def find_sparse_shift(matrix, moved):
+    """A shift by whole numbers: the vertex that a linear programme finds; its squares sum up to an upper bound."""
+    from scipy.optimize import linprog
+
+    draws = matrix.shape[1]
+    found = linprog(np.ones(2 * draws), A_eq=np.hstack([matrix, -matrix]), b_eq=moved, bounds=(0, None))
+    assert found.status == 0
+    return np.rint(found.x[:draws] - found.x[draws:])
+
+
+@pytest.mark.parametrize("base", [2, 3, "auto"])
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": Fraction(1, 2)}])
+def test_doubling_trees_cost_what_they_say(base, loss):
+    """Each time is in one tree, whose noise is its own: what a change moves in all blocks, by their rates."""
+    horizon = 15
+    plan = sd.series.DoublingTree(base=base, **loss)
+    for place in range(1, horizon + 1):
+        number = place.bit_length() - 1
+        tree = plan._look_at(number)
+        inside = place - (1 << number) + 1
+        blocks = {block for time in range(1, (1 << number) + 1) for block in tree.blocks(time)}
+        moved = sum(block.first <= inside <= block.last for block in blocks)
+        cost = (
+            moved * tree.noise.rate if "epsilon" in loss else Fraction(moved) / (2 * tree.noise.sigma_squared)
+        )
+        assert cost <= next(iter(loss.values()))
+    quiet = sd.series.DoublingTree(base=base, epsilon=1e9)
+    changes = [1 << place for place in range(horizon)]
+    assert quiet.extend(changes).value.tolist() == np.cumsum(changes).tolist()

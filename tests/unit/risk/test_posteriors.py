@@ -14,11 +14,13 @@ from sordino.risk import (
     CountNoise,
     GridPosterior,
     HistogramModel,
+    bound_belief,
     cap_by_others,
     guessing_precision,
     posterior_expected,
     posterior_given_count,
     posterior_given_output,
+    posterior_given_outputs,
 )
 from tests.oracles import posteriors as oracle
 
@@ -72,8 +74,45 @@ def test_the_grid_agrees_with_the_closed_form_on_laplace_noise():
 
 
 def test_several_outputs_of_one_count_multiply_their_likelihoods():
-    together = GridPosterior(MODEL, smooth_laplace(1.0)).given_outputs_together([5, 6])
+    together = posterior_given_outputs(MODEL, [5, 6], 1.0)
     assert together == pytest.approx(GOLDEN["twice_5_and_6_at_1"], abs=1e-9)
+    grid = GridPosterior(MODEL, smooth_laplace(1.0)).given_outputs_together([5, 6])
+    assert grid == pytest.approx(together)
+    one = posterior_given_outputs(MODEL, [5], noise=CountNoise.gaussian(2.0))
+    assert one == pytest.approx(posterior_given_output(MODEL, [5], noise=CountNoise.gaussian(2.0))[0])
+    with pytest.raises(ParameterError, match="at least one"):
+        posterior_given_outputs(MODEL, [], 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
+def test_discrete_laplace_noise_is_summed_as_by_its_definition(epsilon):
+    """All outputs far beyond the counts, one by one, for a belief with gaps."""
+    rng = np.random.default_rng(7)
+    belief, membership = rng.random(9) * (rng.random(9) < 0.7), rng.random(9)
+    belief[0], belief[4] = 0, 0.3
+    model = HistogramModel.of(8, belief=belief / belief.sum(), membership=membership)
+    y = np.arange(-int(40 / epsilon), int(40 / epsilon) + 9)
+    density = np.tanh(epsilon / 2) * np.exp(-epsilon * np.abs(y[:, None] - np.arange(9)))
+    believed = (density * model.belief) @ membership / (density @ model.belief)
+    noise = CountNoise.discrete_laplace(epsilon)
+    assert posterior_given_count(model, noise=noise) == pytest.approx(believed @ density, abs=1e-11)
+    assert posterior_given_output(model, y[::7], noise=noise) == pytest.approx(believed[::7], abs=1e-12)
+    assert GridPosterior(model, noise).given_count() == pytest.approx(believed @ density, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.7, 3.0, 15.0])
+def test_no_realistic_belief_exceeds_the_worst_case(epsilon):
+    most = bound_belief(MODEL.prior, epsilon)
+    for noise in (CountNoise.laplace(epsilon), CountNoise.discrete_laplace(epsilon)):
+        assert posterior_given_output(MODEL, np.arange(-9, 20), noise=noise).max() <= most
+        assert posterior_given_count(MODEL, noise=noise).max() <= most
+
+
+def test_noise_of_a_private_count_is_weighed_for_many_people():
+    people = 100_000
+    model = HistogramModel.of(people, belief=binom(people, 0.3).pmf(range(people + 1)))
+    found = posterior_expected(model, noise=CountNoise.discrete_laplace(1.0))
+    assert model.prior <= found <= model.prior + (1 - model.prior) / people + 1e-12
 
 
 def test_a_wrong_belief_is_not_reality():

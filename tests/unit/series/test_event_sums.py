@@ -235,3 +235,65 @@ def test_a_row_that_goes_is_used_twice():
 def test_every_block_of_combined_sums_has_noise():
     sums = S.EventSums(4, 1e-3, step=1, base=2, combined=S.CombinedNoise(uses=1, largest=10, per_use=1))
     assert any(sums.close().value for _ in range(4))
+
+
+def test_rows_joined_in_two_steps_are_still_joined_rows_of_one_row():
+    """Moving a by 1 moves (ab)c by 3 and (a)d by 4; so does moving it where the joins name only provenances."""
+    a, b, c, d = (Row(name, 1, 1) for name in "abcd")
+    first = S.join_rows([a, b], 1, sensitivity=3)
+    nested = [S.join_rows([first, c], 1, sensitivity=3), S.join_rows([a, d], 1, sensitivity=4)]
+    assert find_sensitivity(nested) == 7
+    by_hand = [Row(["a", "b"], 1, 1, sensitivity=3), Row(["a", "c"], 1, 1, sensitivity=4)]
+    assert find_sensitivity(by_hand) == 7
+    sums = open_sums()
+    sums.extend(by_hand)
+    assert find_sensitivity([sums.remove(by_hand[0], 3), by_hand[1]]) == 7, "also when one has gone"
+    assert find_sensitivity([Row("a", 1, 1, sensitivity=3), Row("a", 1, 1, sensitivity=4)]) == 4
+
+
+def test_rows_that_look_the_same_are_two_rows():
+    """Else the width of the noise would tell whether two values agree."""
+    alike, other = [Row("a", 1, 5), Row("a", 1, 5)], [Row("a", 1, 5), Row("a", 1, 6)]
+    assert find_sensitivity(alike) == find_sensitivity(other) == 1
+
+
+def drawn_scale(monkeypatch, **limits):
+    """The scale, in steps, of the noise of one block of combined sums at ε = 1."""
+    scales = []
+    monkeypatch.setattr(
+        "sordino.series.event_sums.draw_discrete_laplace", lambda scale: scales.append(scale) or 0
+    )
+    sums = S.EventSums(4, 1, step=1, base=2, combined=S.CombinedNoise(**limits))
+    sums.close()
+    return scales[0], sums.levels
+
+
+@pytest.mark.parametrize("weight", [0.1, 1, 5])
+@pytest.mark.parametrize("largest", [0.01, 1, 2.5])
+def test_rounding_is_paid_for_by_rows_of_any_weight(monkeypatch, weight, largest):
+    """A row that adds 0.01 to 0.99 moves a block by a whole step, and a row of weight 1/10 may cost ε/10 in all."""
+    limits = {"uses": 2, "largest": largest, "per_use": 0.0, "weight": weight}
+    scale, levels = drawn_scale(monkeypatch, **limits)
+    moved = max(
+        np.floor(start + 2 * largest) - np.floor(start) for start in np.arange(0, 1, 1 / 64)
+    )  # one block, both uses
+    assert moved / scale * levels <= weight * (1 + 1e-12)
+    assert 2 * np.ceil(largest) / scale * levels == pytest.approx(weight), "and nothing is paid twice"
+
+
+def test_event_sums_are_paid_for_when_they_are_opened():
+    from sordino.ledger import Ledger, Limit
+
+    ledger = Ledger.in_memory()
+    ledger.grant("shop", "ann", Limit.of(epsilon=2))
+    paid = {"ledger": ledger, "account": ("shop", "ann")}
+    sums = S.EventSums(4, 1, step=1, base=2, allowance=5, **paid)
+    spent = ledger.account("shop", "ann").spent.loss
+    assert Fraction(5, 3) <= spent < Fraction(5, 3) + Fraction(1, 10**9), "five shares of a third, rounded up"
+    assert sums.close().guarantee.epsilon == pytest.approx(5 / 3)
+    with pytest.raises(sd.BudgetError):
+        S.EventSums(4, 1, step=1, **paid)
+    with pytest.raises(ParameterError, match="without an allowance"):
+        S.EventSums(4, 0.01, step=1, allowance=None, **paid)
+    with pytest.raises(ParameterError, match="two distances"):
+        S.EventSums(4, 0.01, step=1, combined=S.CombinedNoise(1, 1, 1), **paid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,7 @@ from sordino.core import BudgetError, ParameterError, UnsupportedError
 from sordino.ledger import Ledger, Limit
 from sordino.ledger.renewable import spend_renewable
 from tests.oracles.exclusion import include
+from tests.oracles.streams import list_released_blocks
 
 S = sd.series
 Row = S.ChainRow
@@ -115,6 +117,94 @@ def test_an_account_of_rows_takes_no_renewable_loss():
         )
 
 
+def ask_at(ledger, analyst, time, epsilon, rho="1/2"):
+    common = {"correlation": rho, "question": f"at {time}", "produce": lambda: {"value": 1}}
+    return spend_renewable(ledger, "sensor", analyst, epsilon=epsilon, time=time, **common)
+
+
+def test_the_cap_of_a_data_set_holds_for_all_analysts_together():
+    """Exactly where Σ over all analysts stays below the cap at every time, whatever order they ask in."""
+    source, rho, cap = np.random.default_rng(5), Fraction(1, 2), Fraction(3, 2)
+    refused = 0
+    for _ in range(6):
+        ledger = Ledger.in_memory()
+        for analyst in ("ann", "bob"):
+            ledger.grant("sensor", analyst, Limit.of(epsilon=1))
+        ledger.set_cap("sensor", Limit.of(epsilon=cap))
+        together, own = [Fraction(0)] * 9, {"ann": [Fraction(0)] * 9, "bob": [Fraction(0)] * 9}
+        clocks = {"ann": 0, "bob": 0}
+        while min(clocks.values()) < 8:
+            analyst = ("ann", "bob")[int(source.integers(2))]
+            if clocks[analyst] == 8:
+                continue
+            clocks[analyst] += 1
+            time, loss = clocks[analyst], Fraction(int(source.integers(1, 8)), 10)
+            alone, shared = list(own[analyst]), list(together)
+            alone[time] += loss
+            shared[time] += loss
+            fits = holds(alone, rho, 1) and holds(shared, rho, cap)
+            try:
+                ask_at(ledger, analyst, time, loss)
+                accepted = True
+                own[analyst], together = alone, shared
+            except BudgetError:
+                accepted = False
+                refused += holds(alone, rho, 1)
+            assert accepted == fits
+        ledger.verify()
+    assert refused, "the cap refused what the account alone allows"
+
+
+def test_a_long_pause_ends_at_once_and_all_has_come_back():
+    ledger = Ledger.in_memory()
+    ledger.grant("sensor", "ann", Limit.of(epsilon=1))
+    ask_at(ledger, "ann", 1, "1/2")
+    ask_at(ledger, "ann", 1_700_000_000, Fraction(999, 1000))
+    budget = S.RenewableBudget(1, Fraction(9999, 10000))
+    budget.spend("1/2")
+    budget.pass_until(10**15)
+    assert budget.time == 10**15
+    followed = S.RenewableBudget(1, Fraction(9999, 10000))
+    followed.spend("1/2")
+    for _ in range(5000):
+        followed.spend(0)
+    assert 0 < budget.available < followed.available, "what is not followed does not come back"
+
+
+def test_what_never_comes_back_does_not_mix_with_what_does():
+    """The same Distance, paid in the ordinary way, would be a second B."""
+    ledger = Ledger.in_memory()
+    ledger.grant("sensor", "ann", Limit.of(epsilon=1))
+    ask_at(ledger, "ann", 1, 1)
+    plain = sd.Guarantee(sd.Loss(epsilon=1), S.RenewableBudget(1, "1/2").distance, "Laplace mechanism")
+    for dataset in ("sensor", "another"):
+        if dataset == "another":
+            ledger.grant(dataset, "ann", Limit.of(epsilon=1))
+        with pytest.raises(ParameterError, match="renewable budget"):
+            ledger.spend(dataset, "ann", plain, "q", lambda: {"value": 1})
+
+
+@pytest.mark.parametrize("epsilon", ["x", "1/0", -1, float("nan"), True, None])
+def test_a_loss_that_is_no_number_is_refused(epsilon):
+    with pytest.raises(ParameterError, match="epsilon"):
+        S.RenewableBudget(1, 0.5).spend(epsilon)
+
+
+def test_a_failure_after_payment_suspends_and_stays_paid():
+    ledger = Ledger.in_memory()
+    ledger.grant("sensor", "ann", Limit.of(epsilon=1))
+    common = {"correlation": "1/2", "question": "q", "epsilon": 1}
+    with pytest.raises(ZeroDivisionError):
+        spend_renewable(ledger, "sensor", "ann", time=1, produce=lambda: {"value": 1 / 0}, **common)
+    with pytest.raises(sd.SuspendedError):
+        ask_at(ledger, "ann", 2, "1/10")
+    ledger.resume("sensor", "ann")
+    with pytest.raises(BudgetError):
+        ask_at(ledger, "ann", 2, "6/10")
+    with pytest.raises(ParameterError, match="out of order"):
+        ask_at(ledger, "ann", 1, "1/10")
+
+
 def golden_rows(without=None):
     rows = [Row("parent", "A", None, 1), Row("parent", "B", None, 2)]
     rows += [Row("child", n, p, 1) for n, p in [(3, "A"), (4, "B"), (5, "A"), (6, "B"), (7, "B")]]
@@ -143,26 +233,61 @@ def random_chain(source, tables):
 def test_removing_a_row_changes_at_most_two_joined_rows_per_use(tables, epochs):
     source = np.random.default_rng(6)
     worst = 0.0
+    names = tuple(f"t{level}" for level in range(tables))
+    chain = S.Exclusion(names, epoch_of=(lambda time: time // 4) if epochs else None)
     for _ in range(60):
-        rows = random_chain(source, tables)
-        moment = {(row.table, row.name): place for place, row in enumerate(rows, start=1)}
-
-        def chain_of(kept, moment=moment, rows=rows):
-            epoch = None
-            if epochs:
-                places = [moment[row.table, row.name] for row in kept]
-                epoch = lambda arrival: places[arrival - 1] // 4  # noqa: E731
-            return S.Exclusion(tuple(f"t{level}" for level in range(tables)), epoch_of=epoch)
-
-        before = set(chain_of(rows).include(rows))
+        rows = [replace(row, time=time) for time, row in enumerate(random_chain(source, tables), start=1)]
+        before = set(chain.include(rows))
         for gone in rows:
-            kept = [row for row in rows if row is not gone]
-            after = set(chain_of(kept).include(kept))
+            after = set(chain.include([row for row in rows if row is not gone]))
             uses = sum(gone.name in joined for joined in before)
             changed = len(before ^ after)
             assert changed <= 2 * uses
             worst = max(worst, changed / uses if uses else 0)
     assert worst == 2
+
+
+def test_epochs_by_the_number_of_rows_so_far_would_move_everything():
+    """A row without any use shifts the numbers of all rows after it: epochs are by a public time."""
+    rows = [Row("p", "first", None, 1, 0)]
+    rows += [Row("p", number, None, 1, 1 + number) for number in range(6)]
+    rows += [Row("c", (number, n), number, 9, 7 + 8 * number + n) for number in range(6) for n in range(8)]
+
+    def changed(numbered):
+        kept = [replace(row, time=place) for place, row in enumerate(rows[1:])] if numbered else rows[1:]
+        chain = S.Exclusion(("p", "c"), epoch_of=lambda time: time // 4)
+        return len(set(chain.include(rows)) ^ set(chain.include(kept)))
+
+    assert changed(numbered=False) == 0
+    assert changed(numbered=True) > 10
+    with pytest.raises(ParameterError, match="time of every row"):
+        S.Exclusion(("p", "c"), epoch_of=lambda time: 0).include([Row("p", 1, None, 1)])
+    with pytest.raises(ParameterError, match="out of order"):
+        S.Exclusion(("p", "c"), epoch_of=lambda time: 0).include(rows[::-1])
+
+
+@pytest.mark.parametrize("base", [2, 3, 9])
+def test_a_series_of_included_rows_pays_for_two_changes_per_use(base):
+    """COUNT of included joined rows as a series with sensitivity 2·M: blocks of the tree for every row that goes."""
+    source, horizon, most = np.random.default_rng(8), 8, 3
+    chain = S.Exclusion(("t0", "t1"))
+    tree = S.BlockTree(horizon, 1, chain.count_sensitivity(most), base=base)
+    worst = Fraction(0)
+    for _ in range(60):
+        rows = random_chain(source, 2)
+        rows = [replace(row, uses=min(row.uses, most)) for row in rows]
+        moment = {row.name: 1 + place * horizon // len(rows) for place, row in enumerate(rows)}
+
+        def blocks(kept, moment=moment):
+            changes = [0] * horizon
+            for joined in chain.include(kept):
+                changes[max(moment[name] for name in joined) - 1] += 1
+            return [sum(changes[first - 1 : last]) for first, last in list_released_blocks(horizon, base)]
+
+        for gone in rows:
+            moved = zip(blocks(rows), blocks([row for row in rows if row is not gone]), strict=True)
+            worst = max(worst, sum(abs(a - b) for a, b in moved) * tree.noise.rate)
+    assert 0 < worst <= 1
 
 
 @pytest.mark.parametrize("tables", [2, 3])

@@ -194,6 +194,8 @@ def test_rows_in_two_changes_are_refused_where_they_are_named():
         ({"horizon": 5, "epsilon": 1, "sensitivity": 0}, "sensitivity"),
         ({"horizon": 5, "epsilon": 1, "noise": "gaussian"}, "not paid for"),
         ({"horizon": 5, "rho": 1, "noise": "laplace"}, "not paid for"),
+        ({"horizon": 5, "epsilon": 1e-15}, "too small"),
+        ({"horizon": 5, "rho": 1e-25}, "too small"),
     ],
 )
 def test_bad_parameters_are_refused(arguments, match):
@@ -226,6 +228,37 @@ def test_a_series_is_paid_for_once_when_it_is_opened(tmp_path):
         assert str(ledger.account("shop", "ann")).startswith("epsilon 0.5 left")
         with pytest.raises(sd.BudgetError):
             S.BlockTree(100, 1.0, ledger=ledger, account=("shop", "ann"))
+
+
+def test_a_budget_that_is_too_small_to_be_drawn_is_refused_before_it_is_paid(tmp_path):
+    from sordino.ledger import Ledger, Limit
+
+    with Ledger.open(tmp_path / "book") as ledger:
+        ledger.grant("shop", "ann", Limit.of(epsilon=1), distance=sd.add_remove_row())
+        with pytest.raises(ParameterError, match="nothing was spent"):
+            S.BlockTree(100, 1e-14, ledger=ledger, account=("shop", "ann"))
+        assert not [event for event in ledger.history() if event.kind == "reserve"]
+
+
+def test_a_refused_change_leaves_a_factorization_as_it_was():
+    root = S.SquareRoot(10, rho=1e14)
+    with pytest.raises(PrivateDataError, match="larger step"):
+        root.push(2**45)
+    assert root.push(3).value == pytest.approx(3, abs=1e-6)
+
+
+@pytest.mark.parametrize("make", [S.BlockTree, S.SubtractionTree])
+def test_the_largest_error_is_known_without_looking_at_every_time(make):
+    for horizon in (1, 2, 7, 100, 365):
+        for loss in ({"epsilon": 0.7}, {"rho": 0.3}):
+            tree = make(horizon, **loss)
+            every = tree.deviations(np.arange(1, horizon + 1)).max()
+            assert tree.worst_error == pytest.approx(every, rel=1e-12)
+    assert make(2**40, epsilon=1).worst_error > make(2**20, epsilon=1).worst_error
+    with pytest.raises(ParameterError, match="tabulates"):
+        S.advise(2**30, epsilon=1)
+    root = S.SquareRoot(100, 0.5, band=7)
+    assert root.worst_error == pytest.approx(root.deviations(np.arange(1, 101)).max())
 
 
 def test_seeded_totals_say_that_they_are_not_private():

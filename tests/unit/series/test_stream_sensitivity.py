@@ -176,3 +176,20 @@ def test_predicted_sets_are_met_by_couplings_of_random_processors():
                         lambda a, b, family=family: below((abs(a[0] - b[0]), abs(a[1] - b[1])), family),
                     )
     assert met > 8
+
+
+def test_a_cap_also_limits_how_many_ways_are_looked_at():
+    """Three outcomes with many sets each: all ways to pick one of each would be millions."""
+
+    def step(w, v):
+        return [
+            [(w + v, (w + v) / 2), (w + 2 * v, v / 3), (0, w + v)],
+            [(0, w + v + 0.1), (w + v, (w + v) / 3)],
+        ]
+
+    free = bound(step, [1] * 3, horizon=3, probabilistic=True)
+    few = bound(step, [1] * 3, horizon=3, probabilistic=True, cap=1)
+    long = bound(step, [1] * 5, horizon=5, probabilistic=True, cap=4)
+    assert not free.capped
+    assert few.loss() >= free.loss()
+    assert long.capped
