@@ -34,9 +34,9 @@ check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
 
 browser: # the tests of pages run in one; a CI machine installs it, everybody else is told how
-	@command -v chromium >/dev/null || { [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		{ apt-get update -q && apt-get install -y -q --no-install-recommends chromium; } >/dev/null 2>&1; } || \
-		echo "no chromium: the tests that need a browser are skipped (Debian: apt-get install chromium)"
+	@{ command -v chromium && command -v chromedriver; } >/dev/null || { [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		{ apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver; } >/dev/null 2>&1; } || \
+		echo "no chromium and chromedriver: tests of pages are skipped (Debian: apt-get install chromium chromium-driver)"
 
 test: check browser ## everything: check, the exhaustive proofs, the zoo, the command line, the three engines
 	$(BIN)/pytest -n auto -m "slow" tests/unit tests/property

@@ -39,17 +39,21 @@ def python_of(name: str) -> Path:
     """The interpreter of a peer's environment, made and filled when it is missing or its requirements changed."""
     folder = ENVIRONMENTS / name
     python = folder / "bin" / "python"
-    wanted = "\n".join(REQUIREMENTS[name])
-    stamp = folder / ".requirements"
-    if not stamp.is_file() or stamp.read_text() != wanted:
+    if not is_installed(name):
         print(f"installing {name} into .venv-peers/{name} …", flush=True)
         venv.create(folder, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         done = subprocess.run([*install, *REQUIREMENTS[name]], check=False, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{name} could not be installed:\n{done.stderr[-2000:]}")
-        stamp.write_text(wanted)
+        (folder / ".requirements").write_text("\n".join(REQUIREMENTS[name]))
     return python
+
+
+def is_installed(name: str) -> bool:
+    """Whether a peer has its environment, with what is required now."""
+    stamp = ENVIRONMENTS / name / ".requirements"
+    return stamp.is_file() and stamp.read_text() == "\n".join(REQUIREMENTS[name])
 
 
 class Peer:
@@ -86,13 +90,13 @@ class Peer:
 
 
 def versions() -> dict[str, str]:
-    """The versions in use, ours and theirs."""
+    """The versions in use, ours and those of the peers that have been installed."""
     import importlib.metadata
 
     found = {"python": sys.version.split()[0]}
     ours = ("sordino", "numpy", "scipy", "python-flint", "duckdb", "sqlglot")
     found |= {name: importlib.metadata.version(name) for name in ours}
-    for name in REQUIREMENTS:
+    for name in filter(is_installed, REQUIREMENTS):
         code = f"import importlib.metadata as m; print(m.version({PACKAGES.get(name, name)!r}))"
         found[name] = subprocess.run(
             [str(python_of(name)), "-c", code], check=True, capture_output=True, text=True

@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import defaults
 import graph_centrality
@@ -16,13 +17,16 @@ import graph_counts
 import graph_hubs
 import graph_top_k
 import law_speed
+import logs
 import noise_speed
 import peers
 import quantile
 import report
+import risk
 import selection_error
 import selection_speed
 import series
+import server
 import solver
 import sql_engines
 import sql_graph
@@ -68,8 +72,11 @@ QUESTIONS: dict[str, Callable[[bool], report.Report | list[report.Report]]] = {
     "sql_peers": sql_peers.run,
     "sql_quantiles": sql_quantiles.run,
     "solver": solver.run,
+    "risk": risk.run,
     "unit_flows": unit_flows.run,
     "series": series.run,
+    "logs": logs.run,
+    "server": server.run,
     "unit_tpch": unit_tpch.run_errors,
     "unit_tpch_time": unit_tpch.run_times,
     "unit_peers": unit_peers.run,
@@ -85,8 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", choices=list(QUESTIONS), action="append", help="one question (repeatable)")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 150)
-    machine = {"cores": os.cpu_count(), "machine": platform.machine(), **peers.versions()}
-    results: dict[str, object] = {"machine": machine, "quick": options.quick}
+    results: dict[str, Any] = {"quick": options.quick}
     checks = []
     for name in options.only or QUESTIONS:
         start = time.perf_counter()
@@ -99,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if options.write_docs:
                 report.rewrite(part.marker, part.markdown())
         console.print(f"[dim]{name}: {time.perf_counter() - start:.0f} s[/dim]")
+    machine = {"cores": os.cpu_count(), "machine": platform.machine(), **peers.versions()}
+    results["machine"] = machine
     if options.write_docs:
         about = ", ".join(
             f"{key} {value}" for key, value in machine.items() if key not in ("cores", "machine")

@@ -1,7 +1,8 @@
 """Many groups of a join: a private GROUP BY beside the plain one, by the number of declared groups.
 
 Customers and orders of a city, each city with numbers of its own. Processor time is printed beside wall time: it tells
-the work apart from what else the machine does. The last line has its groups in a public table that is joined by a key.
+the work apart from what else the machine does. One line has its groups in a public table that is joined by a key, and
+the last protects customers with all their orders.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import duckdb
 from report import Check, Report
@@ -29,10 +31,17 @@ def run(quick: bool) -> Report:
     lines: list[list[str]] = []
     checks: list[Check] = []
     raw = {}
-    for shape, groups in (("join", 10), ("join", 100), ("join", 1_000), ("public table", 1_000)):
+    shapes = (
+        ("join", 10),
+        ("join", 100),
+        ("join", 1_000),
+        ("public table", 1_000),
+        ("join, customers", 1_000),
+    )
+    for shape, groups in shapes:
         owner = _make_tables(rows, groups)
-        sql = _JOIN if shape == "join" else _PUBLIC
-        policy = {
+        sql = _PUBLIC if shape == "public table" else _JOIN
+        policy: dict[str, Any] = {
             "version": 1,
             "dataset": "groups",
             "tables": {
@@ -42,6 +51,9 @@ def run(quick: bool) -> Report:
             },
             "budgets": {"ann": {"epsilon": 1_000}},
         }
+        if shape == "join, customers":
+            policy |= {"protects": "user", "users": "customers.id"}
+            policy["tables"]["orders"] = {"foreign_keys": {"customer_id": "customers.id"}}
         with sd.connect(owner, policy=policy) as curator:
             session = curator.session("ann")
             plain = _measure(lambda: owner.execute(sql).fetchall(), rounds)  # noqa: B023

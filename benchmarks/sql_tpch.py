@@ -22,7 +22,7 @@ MOST = {"patterns": 5.0, "all": 10.0}
 IN_THE_MEDIAN = 5.0
 MEMORY = 500.0
 LIMIT = 240.0
-ROUNDS = 1
+ROUNDS = 5
 
 
 def run(quick: bool = False) -> list[Report]:

@@ -106,7 +106,7 @@ def main(file: str, memory_limit: str) -> None:
             recorder = Clock(snapshot, engine.dialect)
             cell = measure_all(recorder, plan)[0]
             marks.append(time.process_time())
-            plan.noises[0].draw(cell.exact, cell.bound)
+            plan.noises[0].draw(cell.exact, cell.follows)
             marks.append(time.process_time())
         exact, *counts = recorder.seconds
         betas = plan.noises[0].betas

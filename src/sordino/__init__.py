@@ -39,6 +39,7 @@ _HOME = {
     "Session": "curator",
     "connect": "curator",
     "Policy": "sql.policy",
+    "Remote": "server",
     "Norm": "sensitivity",
     "Profile": "sensitivity",
     "SmoothBound": "sensitivity",
@@ -68,14 +69,17 @@ _PACKAGES = (
     "graphs",
     "learn",
     "ledger",
+    "logs",
     "mechanisms",
     "risk",
     "sampling",
     "sensitivity",
     "series",
+    "server",
     "sql",
     "stats",
     "testing",
+    "workflow",
 )
 
 __all__ = [*_HOME, *_PACKAGES, "__version__"]
@@ -87,6 +91,7 @@ if TYPE_CHECKING:
     from sordino import graphs as graphs
     from sordino import learn as learn
     from sordino import ledger as ledger
+    from sordino import logs as logs
     from sordino import series as series
     from sordino import sql as sql
     from sordino import stats as stats

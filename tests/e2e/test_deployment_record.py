@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,8 @@ import yaml
 
 import sordino as sd
 from sordino.cli.app import run
+from sordino.curator.deployment_record import make_deployment_record
+from sordino.ledger import Ledger
 
 SCHEMA = Path(__file__).parents[3] / "shared" / "data" / "registry" / "deployments-schema.yaml"
 POLICY = {
@@ -64,7 +67,8 @@ def test_the_record_fits_the_schema_of_the_registry(record):
     if not SCHEMA.is_file():
         pytest.skip("the registry's schema is not beside this checkout")
     jsonschema = pytest.importorskip("jsonschema", reason="validates the record")
-    jsonschema.validate(json.loads(record[0]), yaml.safe_load(SCHEMA.read_text()))
+    dates = jsonschema.FormatChecker()
+    jsonschema.validate(json.loads(record[0]), yaml.safe_load(SCHEMA.read_text()), format_checker=dates)
     broken = json.loads(record[0])
     broken["deployment"]["privacy_loss"]["loss"] = 1
     with pytest.raises(jsonschema.ValidationError):
@@ -80,3 +84,35 @@ def test_what_is_missing_is_said(tmp_path, capsys):
         run(["ledger", "export", str(book), "--registry", "--dataset", "shop", "--state", "colour=red"]) != 0
     )
     assert "unknown field 'colour'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("budgets", "variant", "parameters"),
+    [
+        ({"ann": {"rho": 1, "at_delta": 1e-6}}, "Zero-concentrated DP", {"rho": 1.0}),
+        (
+            {"ann": {"epsilon": 1, "delta": 1e-6}, "bob": {"epsilon": 2}},
+            "Approximate DP",
+            {"epsilon": 3.0, "delta": 1e-6},
+        ),
+        # 1 + 1 + 2√ln(10⁶): the losses of two measures add up as (ε, δ)
+        (
+            {"ann": {"rho": 1, "at_delta": 1e-6}, "bob": {"epsilon": 1, "delta": 1e-6}},
+            "Approximate DP",
+            {"epsilon": pytest.approx(2 + 2 * math.sqrt(math.log(1e6)), rel=1e-6), "delta": 2e-6},
+        ),
+        ({"ann": {"advantage": 0.1}}, "Pure DP", {"epsilon": pytest.approx(2 * math.atanh(0.1), abs=2e-6)}),
+    ],
+)
+def test_losses_of_all_accounts_are_stated_together(budgets, variant, parameters):
+    policy = {"version": 1, "dataset": "d", "protects": "row", "tables": {"t": {}}, "budgets": budgets}
+    with (
+        Ledger.in_memory() as book,
+        sd.connect({"t": pa.table({"x": [1]})}, policy=policy, ledger=book) as curator,
+    ):
+        for name, budget in budgets.items():
+            paid = {"rho": 0.1} if "rho" in budget else {"epsilon": 0.1}
+            curator.session(name).query("SELECT COUNT(*) FROM t", **paid)
+        content = make_deployment_record(book, "d", policy=curator.policy)["deployment"]
+    assert content["dp_variant"]["variant_name"] == variant
+    assert content["privacy_loss"]["privacy_parameters"] == parameters

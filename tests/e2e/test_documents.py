@@ -54,7 +54,10 @@ def test_what_looks_like_a_command_is_run(page):
     for language, text, line in fenced_blocks(page):
         assert language in (*RUN, *SHOWN_ONLY), f"line {line}: {language}"
         if language not in RUN:
-            assert not re.search(r"^(\$ )?sordino \w", text, flags=re.MULTILINE), f"line {line} is not run"
+            # What serves does not end: the page about servers runs one in its own way.
+            assert not re.search(r"^(\$ )?sordino (?!serve\b)\w", text, flags=re.MULTILINE), (
+                f"line {line} is not run"
+            )
     unfenced = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     assert not re.search(r"^ {4,}sordino \w", unfenced, flags=re.MULTILINE)
 

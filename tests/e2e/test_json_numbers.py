@@ -1,12 +1,15 @@
 """With --json every command prints one document in which numbers are numbers; no command is left out."""
 
 import json
+import sqlite3
 
 import pytest
 import typer
 
 from sordino.audit import zoo
 from sordino.cli.app import app
+from sordino.demo.example_files import write_example_files
+from sordino.server.journal import Journal
 
 from .test_cli_query import JOIN, shop  # noqa: F401
 
@@ -26,6 +29,8 @@ tables:
 budgets:
   ann: {epsilon: 100}
 """
+SPACE = """{"distances": [[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]],
+  "names": ["a", "b", "c", "d"], "values": [0, 5, 1, 7.5]}"""
 CASES = {
     "demo": ("demo", "--no-report"),
     "examples": ("examples", "tried"),
@@ -86,8 +91,24 @@ CASES = {
     "series kalman": ("series", "kalman", "changes.csv", "--step-variance", "1", "--noise-variance", "8"),
     "series advise": ("series", "advise", "--horizon", "365", "-e", "1"),
     "series events": ("series", "events", "events.csv", "--horizon", "4", "-e", "1"),
+    "components": ("components", "space.json", "--rho", "a,b|c,d", "--sigma", "a,c|b,d"),
+    "workflow cost": ("workflow", "cost", "made/shop-workflow.yaml"),
+    "workflow disclosure": ("workflow", "disclosure", "made/log_correlation.yaml"),
+    "workflow dependencies": ("workflow", "dependencies", "made/log_correlation.yaml"),
+    "workflow leaks": ("workflow", "leaks", "made/log_correlation.yaml"),
+    "workflow page": ("workflow", "page", "made/log_correlation.yaml", "-o", "process.html"),
     "series budget": ("series", "budget", "--limit", "1", "--correlation", "1/2", "--times", "3"),
+    "logs correlate": ("logs", "correlate", "a=a.csv", "b=b.csv", "--values", "user"),
+    "logs pipeline": ("logs", "pipeline", "a=a.csv", "b=b.csv", "--values", "user", "--emulate"),
+    "logs demo": ("logs", "demo", "--entries", "9", "--emulate"),
+    "ledger verify": ("ledger", "verify", "shop.ledger"),
+    "ledger anchor": ("ledger", "anchor", "shop.ledger", "-o", "shop.anchor"),
+    "token add": ("token", "add", "bob"),
+    "token list": ("token", "list"),
+    "token revoke": ("token", "revoke", "abcdefgh"),
+    "journal verify": ("journal", "verify", "journal"),
 }
+ENDLESS = {"serve"}  # its document is tested where servers are
 
 
 @pytest.fixture
@@ -101,6 +122,16 @@ def everything(shop, sordino, monkeypatch):  # noqa: F811
     (shop / "t.att").write_text("t.x range 0 5;")
     (shop / "changes.csv").write_text("change\n" + "3\n" * 7)
     (shop / "events.csv").write_text("provenance,added,removed,value\nann,1,3,2\nbob,2,,1\n")
+    (shop / "a.csv").write_text("time,user\n1,ann\n3,bob\n")
+    (shop / "b.csv").write_text("time,user\n2,ann\n4,cat\n")
+    (shop / "space.json").write_text(SPACE)
+    write_example_files(shop / "made")
+    assert sordino("token", "add", "ann").code == 0
+    with sqlite3.connect("sordino.tokens") as tokens:
+        tokens.execute("UPDATE tokens SET id = 'abcdefgh'")
+    journal = Journal("journal")
+    journal.write("login", analyst="ann")
+    journal.close()
     (shop / "club").mkdir()
     (shop / "club" / "orders.csv").write_text(
         "ts,amount\n" + "2024-01-01 01:00:00,3\n2024-01-02 02:00:00,4\n"
@@ -144,7 +175,7 @@ def test_a_number_in_a_text_would_be_found():
 
 
 def test_no_command_is_left_out():
-    assert set(commands(typer.main.get_command(app))) == set(CASES)
+    assert set(commands(typer.main.get_command(app))) == {*CASES, *ENDLESS}
 
 
 @pytest.mark.parametrize("name", CASES)

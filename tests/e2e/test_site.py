@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = ("graphs", "learn", "series", "audit", "ledger", "testing")
+MODULES = ("graphs", "learn", "series", "logs", "audit", "ledger", "testing")
 
 
 def test_the_site_builds_and_stands_alone(tmp_path):

@@ -11,12 +11,15 @@ import typer
 
 from sordino.cli.audit import audit
 from sordino.cli.compare import compare
+from sordino.cli.components import components
 from sordino.cli.count import count
 from sordino.cli.demo import demo
 from sordino.cli.examples import examples
 from sordino.cli.exit_codes import DONE, INTERRUPTED, exit_code_lines, exit_code_of
 from sordino.cli.explain import explain
+from sordino.cli.journal import journal
 from sordino.cli.ledger import ledger
+from sordino.cli.logs import logs
 from sordino.cli.output import print_json
 from sordino.cli.policy import policy
 from sordino.cli.quantile import quantile
@@ -26,9 +29,12 @@ from sordino.cli.risk import risk
 from sordino.cli.select import select
 from sordino.cli.sensitivity import sensitivity
 from sordino.cli.series import series
+from sordino.cli.serve import serve
 from sordino.cli.tables import tables
+from sordino.cli.token import token
 from sordino.cli.topk import topk
 from sordino.cli.tree import tree
+from sordino.cli.workflow import workflow
 from sordino.core import SordinoError
 from sordino.core.json_form import error_document, error_form
 
@@ -56,13 +62,19 @@ for command in (
     tree,
     ranges,
     compare,
+    components,
     audit,
+    serve,
 ):
     app.command()(command)
 app.add_typer(policy)
 app.add_typer(ledger)
 app.add_typer(risk)
 app.add_typer(series)
+app.add_typer(logs)
+app.add_typer(workflow)
+app.add_typer(token)
+app.add_typer(journal)
 
 
 _HELP = f"""
@@ -93,6 +105,7 @@ its guarantee.
 \b
   sordino demo            private answers on public data, and a report
   sordino examples        small files to try the commands on
+  sordino workflow disclosure process.yaml    who sees what in a process
   sordino audit --quick   prove the mechanisms, refute the broken ones
   sordino select votes.csv --score votes --label party \\
       --sensitivity 1 --epsilon 1
@@ -102,6 +115,7 @@ its guarantee.
   sordino count friends.txt triangles --epsilon 1
   sordino tree census.parquet --target income --schema census.json \\
       --classes "<=50K,>50K" --max-rows 50000 --epsilon 1
+  sordino logs correlate a=a.csv b=b.csv --values ip,user --secret
 
 Every command has --json (one document on standard output, also where it
 fails: {{"error": {{"code", "message", "place"}}}}) and --help.

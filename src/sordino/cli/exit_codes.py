@@ -23,7 +23,7 @@ MEANINGS = {
     UNSUPPORTED: "refused: there is no sound answer to this question",
     NO_BUDGET: "the budget does not allow it",
     SUSPENDED: "the account is suspended until the owner resumes it",
-    NO_ENGINE: "the database cannot be reached or cannot answer",
+    NO_ENGINE: "a database or computing party cannot be reached or answer",
     NO_LEDGER: "the ledger cannot be read or written",
     OTHER: "something else, such as a package that is not installed",
     DEFECT: "a defect in Sordino",

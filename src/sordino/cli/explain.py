@@ -23,6 +23,7 @@ from sordino.cli.query import (
     shown,
     take_sql,
 )
+from sordino.core import ParameterError
 from sordino.mechanisms.names import GridNoiseName, SqlMechanismName
 
 
@@ -43,6 +44,12 @@ def explain(
     brief: Annotated[
         bool, typer.Option("--brief", help="Only the first lines, which say what matters.")
     ] = False,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            help="Write a picture of the error against epsilon: FILE.png, .svg or .pdf.", metavar="FILE"
+        ),
+    ] = None,
     as_json: ask.Json = False,
 ) -> None:
     """Show the exact answer, the bounds and the noise of a question.
@@ -63,6 +70,8 @@ def explain(
     from sordino.curator import connect
     from sordino.sql.answering.brief import summarize
 
+    if plot is not None and Path(plot).suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise ParameterError(f"a picture is written to FILE.png, FILE.svg or FILE.pdf, got {plot!r}")
     with owners_words(), connect(target, policy=Path(policy)) as curator:
         secret = curator.explain(
             take_sql(sql),
@@ -76,6 +85,8 @@ def explain(
             filters=filters,
         )
     facts = secret.reveal()
+    if plot is not None:
+        _write_plot(plot, facts)
     summary = summarize(facts)
     if as_json:
         kept = {"warning": facts["warning"]} if brief else facts
@@ -87,6 +98,17 @@ def explain(
     if not brief:
         print()
         _print(facts)
+
+
+def _write_plot(name: str, facts: dict[str, Any]) -> None:
+    from sordino.display.error_curve import draw_error_curve
+
+    points = [point for point in facts["error_against_epsilon"] if all(point["error"].values())]
+    figure = draw_error_curve(points, title=" ".join(facts["sql"].split()), warning=facts["warning"])
+    try:
+        figure.savefig(name, dpi=150)
+    except OSError as error:
+        raise ParameterError(f"{name} cannot be written: {str(error.strerror).lower()}") from None
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -111,6 +133,8 @@ def _print(facts: dict[str, Any]) -> None:
     for number in facts["numbers"]:
         if number.get("bounds"):
             _print_bounds(number)
+        if number.get("bounds_by_beta"):
+            _print_bounds_by_beta(number)
     _print_epsilons(facts["error_against_epsilon"])
     count = len(facts["statements"])
     print(f"{count} statement{'s' if count > 1 else ''} in {facts['seconds']:.3f} s:")
@@ -139,6 +163,17 @@ def _print_numbers(numbers: list[dict[str, Any]]) -> None:
             *(_shown(number["error"][name]) for name in errors),
             _shown(number["global_sensitivity"]),
         )
+    console().print(table)
+
+
+def _print_bounds_by_beta(number: dict[str, Any]) -> None:
+    """Where contents of cells are protected: c of every table."""
+    bounds = number["bounds_by_beta"]
+    table = plain_table(f"bounds of {_name(number)} by beta")
+    for column in ("beta", *bounds):
+        table.add_column(column, overflow="fold")
+    for beta in next(iter(bounds.values())):
+        table.add_row(beta, *(_shown(found[beta]) for found in bounds.values()))
     console().print(table)
 
 

@@ -78,7 +78,10 @@ def query(
     ledger: Annotated[
         str,
         typer.Option(
-            "--ledger", "-l", metavar="FILE", help="The budgets; made when the first question is accepted."
+            "--ledger",
+            "-l",
+            metavar="FILE",
+            help="The budgets, also postgresql://…; made with the first answer.",
         ),
     ],
     analyst: Annotated[str, typer.Option("--analyst", "-a", help="Whose budget pays.")],

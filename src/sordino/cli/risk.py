@@ -111,6 +111,12 @@ def show_curve(
             help="Write a picture: FILE.html with epsilon on a slider, or FILE.png.", metavar="FILE"
         ),
     ] = None,
+    units: Annotated[
+        int,
+        typer.Option(
+            help="For FILE.html: how many units two contents of a record are apart; 1 where it is replaced."
+        ),
+    ] = 2,
     as_json: _Json = False,
 ) -> None:
     """Tell how well anybody can tell from a release whether a record is in the data.
@@ -141,7 +147,7 @@ def show_curve(
     rates = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.5])
     misses = curve.misses(rates)
     if plot is not None:
-        _write_plot(plot, curve, epsilon)
+        _write_plot(plot, curve, epsilon, delta, units, laplace)
     if as_json:
         print_json(
             {
@@ -166,8 +172,8 @@ def show_curve(
 
 def _read(text: str, given: list[str]) -> tuple[Goal, dict[str, Prior]]:
     from sordino.risk import Goal, make_prior
-    from sordino.sql.constraints.constraint import KINDS
-    from sordino.sql.constraints.file import parse_constraints
+    from sordino.sql.constraint_files.constraint import KINDS
+    from sordino.sql.constraint_files.file import parse_constraints
 
     goal = Goal.parse(text)
     priors: dict[str, Prior] = {}
@@ -193,18 +199,25 @@ def _print(found: RiskAdvice, as_json: bool) -> None:
         print(found)
 
 
-def _write_plot(name: str, curve: TradeOff, epsilon: float | None) -> None:
+def _write_plot(
+    name: str, curve: TradeOff, epsilon: float | None, delta: float, units: int, laplace: bool
+) -> None:
     kind = os.path.splitext(name)[1].lower()
     if kind == ".html":
-        if epsilon is None:
-            raise ParameterError("the page is about an epsilon: write a picture, FILE.png")
+        if epsilon is None or delta:
+            raise ParameterError(
+                "the page is about a pure epsilon, which bounds the belief after every output: leave --rho and "
+                "--delta out, or write a picture, FILE.png"
+            )
         from sordino.risk.belief_page import write_belief_page
 
-        _save(name, write_belief_page(epsilon).encode())
+        _save(name, write_belief_page(epsilon, units=units).encode())
     elif kind in (".png", ".svg", ".pdf"):
+        from sordino.risk import TradeOff
         from sordino.risk.picture import draw_trade_off
 
-        figure = draw_trade_off(curve)
+        allowed = [TradeOff.of_loss(Loss(epsilon=epsilon))] if laplace and epsilon is not None else []
+        figure = draw_trade_off(curve, *allowed)
         try:
             figure.savefig(name, dpi=150)
         except OSError as error:

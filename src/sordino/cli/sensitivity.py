@@ -68,7 +68,7 @@ def sensitivity(
     )
     if smt2 is not None:
         texts = [f"; one row of {name}\n{one.formula}" for name, one in found.items() if one.formula]
-        Path(smt2).write_text("(reset)\n".join(texts), encoding="utf-8")
+        _write(Path(smt2), "(reset)\n".join(texts))
     if as_json:
         rows = [
             one.to_dict()
@@ -96,3 +96,10 @@ def _read(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
         raise ParameterError(f"{path} {why}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be written: {(error.strerror or 'error').lower()}") from None

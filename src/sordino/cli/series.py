@@ -10,6 +10,7 @@ from sordino.cli import question_options as ask
 from sordino.cli.output import print_json, printable
 from sordino.cli.query import PolicyFile, Sql, Target, policy_path, print_rows, shown, take_sql
 from sordino.core import ParameterError
+from sordino.display.progress import show_progress
 
 if TYPE_CHECKING:
     from sordino.curator.series import Series
@@ -63,7 +64,10 @@ def pay_series(
     every: Annotated[str, typer.Option(help="How long an interval is: '1 day', '6 hours'.")],
     start: Annotated[str, typer.Option(help="When the first interval begins, such as 2024-01-31.")],
     horizon: Annotated[int, typer.Option(help="How many intervals there will be.")],
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The loss of the whole series.")],
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", "-e", help="The loss of the whole series.")
+    ] = None,
+    rho: Annotated[float | None, typer.Option(help="The same as zCDP, in place of epsilon.")] = None,
     name: Annotated[str | None, typer.Option(help="The name of the series; its SQL otherwise.")] = None,
     as_json: ask.Json = False,
 ) -> None:
@@ -73,7 +77,14 @@ def pay_series(
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
         session = curator.session(analyst)
         opened = session.series(
-            take_sql(sql), time=time, every=every, start=start, horizon=horizon, epsilon=epsilon, name=name
+            take_sql(sql),
+            time=time,
+            every=every,
+            start=start,
+            horizon=horizon,
+            epsilon=epsilon,
+            rho=rho,
+            name=name,
         )
         account = session.budget()
         said = opened.describe() | {"budget": account.to_dict()}
@@ -105,10 +116,16 @@ def answer_next(
 
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
         found = curator.session(analyst).find_series(name)
-        before = found.answered
-        releases = list(found.catch_up(now=now)) if every_one else [found.next(now=now)]
-        rows = [_row(found, before + place, release) for place, release in enumerate(releases, start=1)]
-    _print_rows(rows, as_json)
+        if every_one:
+            waiting = max(1, found.count_over(now=now) - found.answered)
+            with show_progress("series") as step:
+                rows = []
+                for interval, release in found.answer_all(now=now):
+                    rows.append(_row(found, interval, release))
+                    step(len(rows), waiting)
+        else:
+            rows = [_row(found, *found.answer_next(now=now))]
+    _print_rows(rows, as_json, "every interval that is over has an answer already: 'sordino series show'")
 
 
 @series.command("show")
@@ -126,7 +143,7 @@ def show_series(
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
         found = curator.session(analyst).find_series(name)
         rows = [_row(found, interval, found.total(interval)) for interval in range(1, found.answered + 1)]
-    _print_rows(rows, as_json)
+    _print_rows(rows, as_json, "no interval has an answer yet: 'sordino series next'")
 
 
 @series.command("plot")
@@ -304,9 +321,12 @@ def plan_budget(
 
 def _time(text: str) -> int:
     try:
-        return int(float(text))
+        time = float(text)
+        if time.is_integer():
+            return int(time)
     except ValueError:
-        raise ParameterError("added and removed must be whole numbers of times") from None
+        pass
+    raise ParameterError("added and removed must be whole numbers of times")
 
 
 def _numbers(file: str, column: str | None) -> list[float]:
@@ -326,8 +346,10 @@ def _row(found: Series, interval: int, release: Any) -> dict[str, Any]:
     }
 
 
-def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+def _print_rows(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:
     if as_json:
         print_json({"totals": rows})
-        return
-    print_rows(rows)
+    elif rows:
+        print_rows(rows)
+    else:
+        print(nothing)

@@ -6,11 +6,11 @@ import math
 import os
 from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
-from sordino.core import Distance, Guarantee, LedgerError, ParameterError
+from sordino.core import Distance, Guarantee, ParameterError
 from sordino.ledger import Account, Ledger, Limit, Reservation, StoredRelease
+from sordino.ledger.place import find_ledger
 from sordino.risk import limit_belief
 from sordino.sql.policy import DeclaredBudget, Policy, describe_moves, describe_promises, name_unit
 
@@ -22,7 +22,7 @@ class Accounts:
 
     The policy's budgets and its cap are declared before the first question is paid for. The owner's latest word
     counts: what a policy repeats changes nothing, so that what was granted in the ledger since then holds; whom it
-    names no more has no budget; who was granted one in the ledger alone keeps it. A ledger's file is made when the
+    names no more has no budget; who was granted one in the ledger alone keeps it. A ledger is made when the
     first question is accepted, not before, so that a refused question leaves nothing behind.
     """
 
@@ -31,7 +31,7 @@ class Accounts:
         self._distance = distance_of(policy)
         check_risks(policy)
         self._owned = not isinstance(source, Ledger)
-        self._path: Path | None = None
+        self._place: str | os.PathLike[str] | None = None
         self._declared = False
         self._ledger: Ledger | None = None
         if isinstance(source, Ledger):
@@ -39,13 +39,13 @@ class Accounts:
         elif source is None:
             self._ledger = Ledger.in_memory()
         elif isinstance(source, str | os.PathLike):
-            self._path = Path(source)
-            if self._path.exists():
-                self._ledger = Ledger.open(self._path, create=False)
-            elif not self._path.absolute().parent.is_dir():
-                raise LedgerError(f"ledger {self._path}: its folder does not exist")
+            self._place = source
+            if find_ledger(source):
+                self._ledger = Ledger.open(source, create=False)
         else:
-            raise ParameterError(f"ledger must be a path, a Ledger or None, got {type(source).__name__}")
+            raise ParameterError(
+                f"ledger must be a path, an address, a Ledger or None, got {type(source).__name__}"
+            )
 
     @property
     def distance(self) -> Distance:
@@ -54,8 +54,8 @@ class Accounts:
 
     def admit(self, analyst: str) -> None:
         """Before anything is read: the ledger agrees with the policy, and the analyst's account is not suspended."""
-        if self._ledger is None and self._path is not None and self._path.exists():
-            self._ledger = Ledger.open(self._path, create=False)  # made by another process meanwhile
+        if self._ledger is None and self._place is not None and find_ledger(self._place):
+            self._ledger = Ledger.open(self._place, create=False)  # made by another process meanwhile
         if self._ledger is not None:
             self._declare_once(self._ledger)
             self._ledger.refuse_suspended(self._policy.dataset, analyst)
@@ -95,7 +95,7 @@ class Accounts:
         """`Ledger.reserve` on the data set of the policy: what is durably paid before a row is read."""
         if self._ledger is None:
             self._rehearse(analyst, guarantee, question)
-            self._ledger = Ledger.open(self._path or "")
+            self._ledger = Ledger.open(self._place or "")
         self._declare_once(self._ledger)
         return self._ledger.reserve(
             self._policy.dataset,
@@ -111,7 +111,7 @@ class Accounts:
         if self._ledger is None:
             if guarantee is not None:
                 self._rehearse(analyst, guarantee, question)
-            self._ledger = Ledger.open(self._path or "")
+            self._ledger = Ledger.open(self._place or "")
         self._declare_once(self._ledger)
         return self._ledger
 
@@ -153,7 +153,7 @@ def check_risks(policy: Policy) -> None:
     """Refuse budgets that are a risk where two databases with another unit are not two units of distance apart."""
     budgets = [*policy.budgets.values(), *([policy.cap] if policy.cap is not None else [])]
     heavy = [table.name for table in policy.tables.values() if table.private and table.weight != 1]
-    if any(budget.advantage is not None for budget in budgets) and (policy.protects == "values" or heavy):
+    if any(budget.advantage is not None for budget in budgets) and (policy.measured or heavy):
         raise ParameterError(
             "a budget is an advantage where rows of weight 1 or users are protected; give an epsilon here "
             "(sordino risk epsilon finds one for a norm)"
@@ -181,8 +181,8 @@ def distance_of(policy: Policy) -> Distance:
     """One user with all their rows, moves of cells, or one row of one private table, counted by the table's weight."""
     if policy.users:
         return Distance(name_unit(policy.users), "add_remove", among=describe_promises(policy.tables))
-    if policy.protects == "values":
-        return describe_moves(policy.tables)
+    if policy.measured:
+        return describe_moves(policy.tables, counts_rows=policy.counts_rows)
     weights = {table.name: table.weight for table in policy.tables.values() if table.private}
     told = tuple((name, float(weight)) for name, weight in sorted(weights.items()) if weight != 1)
     return Distance("row", "add_remove", told, describe_promises(policy.tables))

@@ -19,6 +19,7 @@ from sordino.engines import Engine
 from sordino.ledger import Account, Ledger
 from sordino.mechanisms.names import GridNoiseName, SqlMechanismName
 from sordino.sql.answering.explain import explain_plan
+from sordino.sql.answering.forecast import count_moved_steps
 from sordino.sql.answering.plan import AnswerOptions, AnswerPlan
 from sordino.sql.policy import Policy
 from sordino.sql.units.explain import explain_units
@@ -109,10 +110,10 @@ class Curator(Closing):
         if isinstance(plan, ValuePlan):
             return Secret(explain_values(self.data.engine, plan, self.data.policy, self.data.catalogue))
         if isinstance(plan, UnitPlan):
-            facts = explain_units(self.data.engine, plan)
+            facts, steps = explain_units(self.data.engine, plan), None
         else:
-            facts = explain_plan(self.data.engine, plan)
-        return Secret(facts | {"risk": say_risk(plan.guarantee)})
+            facts, steps = explain_plan(self.data.engine, plan), count_moved_steps(plan)
+        return Secret(facts | {"risk": say_risk(plan.guarantee, steps=steps)})
 
     def check_rows(self) -> Secret[RowCheck]:
         """Whether the rows keep to the policy: its keys, foreign keys, conditions, bounds and domains.

@@ -38,7 +38,11 @@ class DataSet:
     def digest(self) -> str:
         """A short name of all but the policy's budgets: another policy makes another question."""
         told = asdict(self.policy)
-        told = {name: told[name] for name in told if name not in ("budgets", "cap", "least_epsilon")}
+        told = {
+            name: told[name]
+            for name in told
+            if name not in ("budgets", "cap", "least_epsilon", "answer_every")
+        }
         content = json.dumps(told, sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 

@@ -6,11 +6,12 @@ no text of a question is in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sordino.core import ParameterError
+from sordino.core import Loss, ParameterError
 from sordino.curator.accounts import distance_of
 from sordino.ledger import Account, Event, Ledger
 from sordino.sql.policy import Policy
@@ -94,22 +95,40 @@ def _slug(name: str) -> str:
     return "-".join(part for part in kept.split("-") if part) or "deployment"
 
 
+def _list_binding(accounts: Sequence[Account]) -> list[Account]:
+    """The cap; without one all accounts, whose owners may share answers."""
+    return [account for account in accounts if account.analyst is None] or list(accounts)
+
+
 def _name_variant(accounts: Sequence[Account]) -> str:
-    if any(account.limit.measure == "rho" for account in accounts):
+    binding = _list_binding(accounts)
+    if binding and all(account.limit.measure == "rho" for account in binding):
         return "Zero-concentrated DP"
-    return "Approximate DP" if any(account.limit.amount.delta for account in accounts) else "Pure DP"
+    return "Approximate DP" if _find_parameters(accounts).get("delta") else "Pure DP"
 
 
 def _find_parameters(accounts: Sequence[Account]) -> dict[str, float]:
-    """Of the cap, or of all accounts together, which may collude; of accounts of two measures none is stated."""
-    caps = [account for account in accounts if account.analyst is None] or list(accounts)
-    measures = {account.limit.measure for account in caps}
-    if len(measures) != 1:
+    """Of the cap, or of all accounts together; of accounts of two measures the sum of their (ε, δ)."""
+    limits = [account.limit for account in _list_binding(accounts)]
+    if len({limit.measure for limit in limits}) == 2:
+        stated = [
+            Loss(rho=float(limit.amount.loss)).as_approximate(float(limit.at_delta or 0))
+            if limit.measure == "rho"
+            else Loss(epsilon=float(limit.amount.loss), delta=float(limit.amount.delta))
+            for limit in limits
+        ]
+        return {
+            "epsilon": math.fsum(loss.epsilon or 0.0 for loss in stated),
+            "delta": math.fsum(
+                [loss.delta for loss in stated]
+                + [float(limit.amount.delta) for limit in limits if limit.measure == "rho"]
+            ),
+        }
+    if not limits:
         return {}
-    (measure,) = measures
-    loss = sum((account.limit.amount.loss for account in caps), Fraction(0))
-    delta = sum((account.limit.amount.delta for account in caps), Fraction(0))
-    return {measure: float(loss)} | ({"delta": float(delta)} if delta else {})
+    loss = sum((limit.amount.loss for limit in limits), Fraction(0))
+    delta = sum((limit.amount.delta for limit in limits), Fraction(0))
+    return {limits[0].measure: float(loss)} | ({"delta": float(delta)} if delta else {})
 
 
 def _describe_account(account: Account) -> str:

@@ -20,7 +20,8 @@ class Preview:
     """A question that was read and planned, and not asked: nothing is spent, and no private row was read.
 
     ``before`` and ``after``: the account now, and as it would be. ``numbers``: what is measured and gets noise, where
-    the workload can tell. ``composition``: how the budget is divided.
+    the workload can tell. ``composition``: how the budget is divided. ``steps``: how far one unit moves an answer that
+    has discrete Laplace noise and nothing else (`count_moved_steps`).
     """
 
     question: str
@@ -31,6 +32,7 @@ class Preview:
     composition: str = ""
     groups: int | None = None
     numbers: tuple[NumberForecast, ...] = ()
+    steps: int | None = None
 
     @property
     def affordable(self) -> bool:
@@ -41,7 +43,7 @@ class Preview:
     def warnings(self) -> tuple[str, ...]:
         """What speaks against asking, by public parameters alone."""
         said = [
-            f"the noise of {number.name} is larger than the answer can be: ±{number.error:g} against at most "
+            f"the noise of {number.name} is larger than the answer can be: {_say_least(number)} against at most "
             f"{number.most:g}"
             for number in self.numbers
             if number.drowned
@@ -72,7 +74,7 @@ class Preview:
             "question": self.question,
             "mechanism": self.mechanism,
             "guarantee": self.guarantee.to_dict(),
-            "membership_advantage": find_membership_advantage(self.guarantee),
+            "membership_advantage": find_membership_advantage(self.guarantee, steps=self.steps),
             "composition": self.composition,
             "groups": self.groups,
             "numbers": [number.to_dict() for number in self.numbers],
@@ -84,7 +86,7 @@ class Preview:
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("cost", str(self.guarantee)), ("mechanism", self.mechanism)]
-        if (risk := say_risk(self.guarantee)) is not None:
+        if (risk := say_risk(self.guarantee, steps=self.steps)) is not None:
             facts.insert(1, ("risk", risk))
         if self.composition:
             facts.append(("budget", self.composition))
@@ -105,15 +107,25 @@ def preview_question(data: DataSet, analyst: str, question: Question[Quote]) -> 
         return preview
     forecast = quote.forecast()
     return replace(
-        preview, composition=forecast.composition, groups=forecast.groups, numbers=forecast.numbers
+        preview,
+        composition=forecast.composition,
+        groups=forecast.groups,
+        numbers=forecast.numbers,
+        steps=forecast.steps,
     )
 
 
+def _say_least(number: NumberForecast) -> str:
+    return f"at least ±{number.least_error:g}" if number.error is None else f"±{number.error:g}"
+
+
 def _say(number: NumberForecast) -> str:
+    few = (number.least_units or 0) > 1
+    units = f"; fewer than {number.least_units} {number.unit}s cannot make the answer as large" if few else ""
     if number.note is not None:
-        return number.note.removeprefix(f"{number.name}: ")
+        return number.note.removeprefix(f"{number.name}: ") + units
     if number.error is None:
         return "not known before: the noise follows the rows (error_share buys a radius)"
     few = (number.least_rows or 0) > 1
     rows = f"; fewer than {number.least_rows} rows cannot make the answer as large" if few else ""
-    return f"±{number.error:g} with 95 %{rows}"
+    return f"±{number.error:g} with 95 %{rows}{units}"

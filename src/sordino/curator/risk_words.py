@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from sordino.core import Guarantee
 from sordino.core.distance import WITH_ALL_ROWS
-from sordino.risk import TradeOff
+from sordino.risk.belief import bound_membership, bound_membership_by_steps
 from sordino.sql.policy import DeclaredBudget
 
 
-def say_risk(guarantee: Guarantee) -> str | None:
-    """How often whoever sees one answer can tell whether a unit is in the data; None where that cannot be said.
-
-    It is what (ε, δ) alone implies, for the worst of all releases that have it.
-    """
-    advantage = find_membership_advantage(guarantee)
+def say_risk(guarantee: Guarantee, *, steps: int | None = None) -> str | None:
+    """How often whoever sees one answer can tell whether a unit is in the data; None where that cannot be said."""
+    advantage = find_membership_advantage(guarantee, steps=steps)
     if advantage is None:
         return None
     unit = guarantee.distance.unit.removesuffix(WITH_ALL_ROWS)
     return (
         f"who guesses from this answer whether one {unit} is in the data is right at most "
-        f"{50 * (1 + advantage):.1f} % of the time, 50 % without it"
+        f"{_round_up(50 * (1 + advantage))} % of the time, 50 % without it"
     )
 
 
-def find_membership_advantage(guarantee: Guarantee) -> float | None:
-    """Right alarms minus false alarms at best; None where a unit is not there or not there for the whole loss."""
+def find_membership_advantage(guarantee: Guarantee, *, steps: int | None = None) -> float | None:
+    """Right alarms minus false alarms at best; None where a unit is not there or not there for the whole loss.
+
+    ``steps``: how far a unit moves an answer that has discrete Laplace noise and nothing else; its own law is then
+    reckoned with. Else it is what the loss alone implies, for the worst of all releases that have it: noise that
+    follows the rows has a law that is not public.
+    """
     distance = guarantee.distance
-    if guarantee.epsilon is None or distance.change != "add_remove" or distance.weights:
+    if distance.change != "add_remove" or distance.weights:
         return None
-    return TradeOff.of_loss(guarantee.loss).advantage
+    if steps and guarantee.epsilon is not None:
+        return bound_membership_by_steps(guarantee.epsilon, steps)
+    return bound_membership(guarantee.loss)
+
+
+def _round_up(percent: float) -> str:
+    return f"{min(100.0, math.ceil(10 * percent - 1e-9) / 10):.1f}"
 
 
 def say_budget(budget: DeclaredBudget, epsilon: Fraction) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 from sqlglot import exp
 
 from sordino.curator.dataset import DataSet
-from sordino.engines import Snapshot, Table
+from sordino.engines import Snapshot, Table, write_double
 from sordino.sql.lookups import make_table
 from sordino.sql.policy import ColumnPolicy, OwnerPath, Policy, TablePolicy, find_promised_checks, match_name
 from sordino.sql.question import write_literal
+from sordino.sql.values.columns import round_to_lattice
 
 WARNING = "NOT PRIVATE: counts of rows, for the owner of the data"
 _BREAKS = "the guarantee does not hold"
@@ -23,6 +24,8 @@ _NOTE = "nothing rests on it until it is enforced"
 _LEFT_OUT = "answers leave these rows out"
 _CLIPPED = "sums clip them to the bounds"
 _NO_GROUP = "they are in no group"
+_NO_CELL = "they count as the lower bound; say so to those who ask, or fill them in"
+_OFF = "they are rounded to it: moves between them are promised only from one multiple to the next"
 _TOGETHER = "rows with one key are protected as one"
 
 
@@ -30,8 +33,9 @@ _TOGETHER = "rows with one key are protected as one"
 class Finding:
     """One declaration, and how many of ``of`` rows do not keep to it. ``then``: what follows for them.
 
-    ``kind``: key, foreign_key, several_owners, check, bounds or domain. The first four are what the owner says that
-    rows never do; values beyond bounds and domains are expected, and their share says how much is lost.
+    ``kind``: key, foreign_key, several_owners, check, null, granularity, bounds or domain. All but the last two are
+    what the owner says that rows never do; values beyond bounds and domains are expected, and their share says how much
+    is lost.
     """
 
     table: str
@@ -164,6 +168,9 @@ class _Checked:
             )
             said = f"{column.name} in [{low}, {high}]"
             yield self._finding("bounds", said, _count(snapshot, self._rows(outside)), total, _CLIPPED)
+        norm = self.declared.norm
+        if norm is not None and norm.kinds.get(column.name, "is") != "is":
+            yield from self._cells(snapshot, column, total)
         if column.period is not None:
             first, last = column.period
             after = write_literal(min(last, date.max - timedelta(days=1)) + timedelta(days=1))
@@ -179,6 +186,30 @@ class _Checked:
                 unknown = exp.or_(unknown, value.is_(exp.null()))
             said = f"{column.name} among {len(column.domain)} values"
             yield self._finding("domain", said, _count(snapshot, self._rows(unknown)), total, _NO_GROUP)
+
+    def _cells(self, snapshot: Snapshot, column: ColumnPolicy, total: int) -> Iterator[Finding]:
+        """Where moves of cells are protected: cells that are not there, or off the lattice on which they move."""
+        value = self._column(column.name)
+        missing = _count(snapshot, self._rows(value.copy().is_(exp.null())))
+        yield self._finding("null", f"{column.name} is never NULL", missing, total, _NO_CELL)
+        if column.granularity is None or column.bounds is None:
+            return
+        low, high = (write_double(float(bound)) for bound in column.bounds)
+        number = exp.cast(value.copy(), exp.DataType.Type.DOUBLE)
+        inside = exp.and_(
+            exp.GTE(this=number.copy(), expression=low.copy()), exp.LTE(this=number.copy(), expression=high)
+        )
+        clipped = exp.Case(ifs=[exp.If(this=inside, true=number)], default=low)
+        away = exp.Abs(
+            this=exp.Sub(
+                this=exp.paren(clipped),
+                expression=exp.paren(round_to_lattice(clipped.copy(), column.granularity)),
+            )
+        )
+        tolerance = write_double(float(column.granularity) * 1e-6)
+        off = _count(snapshot, self._rows(exp.GT(this=away, expression=tolerance)))
+        said = f"{column.name} in multiples of {column.granularity}"
+        yield self._finding("granularity", said, off, total, _OFF)
 
     def _finding(self, kind: str, said: str, rows: int, total: int, then: str) -> Finding:
         return Finding(self.declared.name, kind, said, rows, total, then)

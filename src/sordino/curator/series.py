@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,13 @@ import numpy as np
 from sordino.core import EngineError, Guarantee, ParameterError, Release
 from sordino.curator.answer import FAILED, words_of
 from sordino.curator.dataset import DataSet
-from sordino.curator.series_definition import SeriesDefinition, SeriesPlan, plan_series, read_start
+from sordino.curator.series_definition import (
+    SeriesDefinition,
+    SeriesPlan,
+    plan_series,
+    read_every,
+    read_moment,
+)
 from sordino.ledger import Ledger, StoredRelease
 from sordino.ledger.series import claim_interval, name_interval, name_series, open_series
 from sordino.sampling.source import is_private
@@ -67,26 +73,37 @@ class Series:
 
     def next(self, *, now: Any = None) -> Release:
         """The total up to the next interval, which must be over. ``now``: a moment in place of the clock (UTC)."""
+        return self.answer_next(now=now)[1]
+
+    def answer_next(self, *, now: Any = None) -> tuple[int, Release]:
+        """The same with the number of the interval: another process may answer some in between."""
         interval = self.answered + 1
         if interval > self.definition.horizon:
             raise ParameterError(
                 f"the horizon of series {self.name!r} is {self.definition.horizon} intervals, and all have an answer; "
                 "nothing was released; open a new series, with a budget of its own"
             )
-        moment = datetime.now(UTC).replace(tzinfo=None) if now is None else read_start(now)
-        if moment < (end := self.definition.end_of(interval)):
+        if _moment(now) < (end := self.definition.end_of(interval)):
             raise ParameterError(
                 f"interval {interval} of series {self.name!r} is open until {end}; nothing was released"
             )
-        return self._answer(interval)
+        return interval, self._answer(interval)
 
     def catch_up(self, *, now: Any = None) -> Iterator[Release]:
         """Answers to all intervals that are over and have none, one by one."""
-        moment = datetime.now(UTC).replace(tzinfo=None) if now is None else read_start(now)
-        while (done := self.answered) < self.definition.horizon and self.definition.end_of(
-            done + 1
-        ) <= moment:
-            yield self._answer(done + 1)
+        for _, release in self.answer_all(now=now):
+            yield release
+
+    def answer_all(self, *, now: Any = None) -> Iterator[tuple[int, Release]]:
+        """The same with the numbers of the intervals."""
+        over = self.count_over(now=now)
+        while (interval := self.answered + 1) <= over:
+            yield interval, self._answer(interval)
+
+    def count_over(self, *, now: Any = None) -> int:
+        """How many intervals are over, answered or not."""
+        passed = (_moment(now) - self.definition.begin_of(1)) // read_every(self.definition.every)
+        return max(0, min(self.definition.horizon, passed))
 
     def _answer(self, interval: int) -> Release:
         """Drawn once, and then as it is stored."""
@@ -109,15 +126,19 @@ class Series:
         done = self.answered
         if not done:
             raise ParameterError(f"series {self.name!r} has no answer yet")
-        totals = [self.total(interval) for interval in range(1, done + 1)]
+        contents = [self._content(interval) for interval in range(1, done + 1)]
+        totals = [
+            sum(int(contents[block.last - 1]["released"]) for block in self._plan.tree.blocks(interval))
+            for interval in range(1, done + 1)
+        ]
         radii = self._plan.tree.radii(np.arange(1, done + 1))
         return SeriesRelease(
-            np.array([total.value for total in totals]),
+            np.array([self._plan.tree.lattice.value(steps) for steps in totals]),
             self._plan.guarantee,
             self._plan.mechanism,
             error=float(radii.max()),
             notes=_NOTES,
-            private=all(total.private for total in totals),
+            private=all(content["private"] for content in contents),
             radii=radii,
         )
 
@@ -127,9 +148,10 @@ class Series:
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain data; nothing of it follows the rows."""
+        loss = self.definition.loss
         return self.definition.to_dict() | {
             "name": self.name,
-            "epsilon": float(self.definition.epsilon),
+            **({"epsilon": loss.epsilon} if loss.rho is None else {"rho": loss.rho}),
             "answered": self.answered,
             "mechanism": self._plan.mechanism,
             "guarantee": str(self._plan.guarantee),
@@ -147,12 +169,15 @@ class Series:
             self._data.policy.dataset, self._analyst, name_interval(self.name, interval)
         )
 
+    def _content(self, interval: int) -> Mapping[str, Any]:
+        stored = self._stored(interval)
+        if stored is None:
+            raise ParameterError(f"interval {interval} of series {self.name!r} has no answer yet")
+        return stored.content
+
     def total(self, interval: int) -> Release:
         """The total at an interval that has an answer, made of released blocks: costs nothing."""
-        blocks = [self._stored(block.last) for block in self._plan.tree.blocks(interval)]
-        contents = [block.content for block in blocks if block is not None]
-        if len(contents) < len(blocks):
-            raise ParameterError(f"interval {interval} of series {self.name!r} has no answer yet")
+        contents = [self._content(block.last) for block in self._plan.tree.blocks(interval)]
         steps = sum(int(content["released"]) for content in contents)
         return Release(
             self._plan.tree.lattice.value(steps),
@@ -188,11 +213,7 @@ class Series:
 def start_series(data: DataSet, analyst: str, name: str | None, definition: SeriesDefinition) -> Series:
     """Open a series, or find the one of this name and definition; paid for once."""
     plan = plan_series(data, definition)
-    found = (
-        _check_name(name)
-        if name is not None
-        else definition.to_dict()["sql"][:60] + f" every {definition.every}"
-    )
+    found = _check_name(name) if name is not None else _name_by(definition)
     data.accounts.admit(analyst)
     data.check_reachable()
     ledger = data.accounts.prepare(analyst, plan.guarantee, name_series(found))
@@ -225,6 +246,17 @@ def find_series(data: DataSet, analyst: str, name: str) -> Series:
         raise ParameterError(f"series {name!r} was opened under another policy: open a new one")
     plan = plan_series(data, SeriesDefinition.from_dict(content))
     return Series(data, analyst, name, plan, data.accounts.prepare(analyst, None, name_series(name)))
+
+
+def _name_by(definition: SeriesDefinition) -> str:
+    """Its SQL on one line, as far as a name is long."""
+    line = "".join(sign if sign.isprintable() else " " for sign in " ".join(definition.sql.split()))
+    return f"{line[:60].strip()} every {definition.every}"
+
+
+def _moment(now: Any) -> datetime:
+    """A moment that was given, or the clock's; in UTC, as all times of a series are."""
+    return datetime.now(UTC).replace(tzinfo=None) if now is None else read_moment("now", now)
 
 
 def _check_name(name: Any) -> str:

@@ -12,11 +12,10 @@ from typing import Any
 from sqlglot import exp, parse_one
 
 from sordino.core import Guarantee, Loss, ParameterError, UnsupportedError
-from sordino.core.loss import round_as_written
-from sordino.core.parameters import as_written, positive
 from sordino.curator.dataset import DataSet
 from sordino.curator.questions.sql import read_sql
 from sordino.series import BlockTree
+from sordino.series.block_noise import Budget
 from sordino.series.tree_shape import Base, check_horizon
 from sordino.sql.question import JoinQuestion, Statement
 from sordino.sql.reading.syntax import parse_statement
@@ -38,12 +37,22 @@ class SeriesDefinition:
     every: str
     start: str
     horizon: int
-    epsilon: Fraction
+    epsilon: Fraction | None
     base: int
+    rho: Fraction | None = None
 
     @classmethod
     def checked(
-        cls, sql: Any, *, time: Any, every: Any, start: Any, horizon: Any, epsilon: Any, base: Base = "auto"
+        cls,
+        sql: Any,
+        *,
+        time: Any,
+        every: Any,
+        start: Any,
+        horizon: Any,
+        epsilon: Any = None,
+        rho: Any = None,
+        base: Base = "auto",
     ) -> SeriesDefinition:
         """From the arguments of `Session.series`."""
         if not isinstance(sql, str):
@@ -51,9 +60,9 @@ class SeriesDefinition:
         if not isinstance(time, str) or not _NAME.fullmatch(time):
             raise ParameterError(f"time must name a column, such as 'ts' or 'orders.ts', got {time!r}")
         read_every(every)
-        positive("epsilon", epsilon)
-        tree = BlockTree(check_horizon(horizon), as_written("epsilon", epsilon), base=base)
-        begin = read_start(start)
+        budget = Budget.checked(epsilon, rho)
+        tree = BlockTree(check_horizon(horizon), budget.epsilon, rho=budget.rho, base=base)
+        begin = read_moment("start", start)
         try:
             begin + tree.shape.horizon * read_every(every)
         except OverflowError:
@@ -66,23 +75,31 @@ class SeriesDefinition:
             " ".join(str(every).split()),
             begin.isoformat(sep=" "),
             tree.shape.horizon,
-            as_written("epsilon", epsilon),
+            budget.epsilon,
             tree.base,
+            budget.rho,
         )
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SeriesDefinition:
         """What `to_dict` wrote."""
-        return cls(**{**content, "epsilon": Fraction(content["epsilon"])})
+        amounts = {name: Fraction(content[name]) for name in ("epsilon", "rho") if name in content}
+        return cls(**({"epsilon": None} | dict(content) | amounts))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for the ledger."""
-        named = {name: getattr(self, name) for name in self.__slots__}
-        return named | {"epsilon": str(self.epsilon)}
+        named = {name: getattr(self, name) for name in self.__slots__ if name not in ("epsilon", "rho")}
+        name, amount = ("epsilon", self.epsilon) if self.rho is None else ("rho", self.rho)
+        return named | {name: str(amount)}
+
+    @property
+    def loss(self) -> Loss:
+        """Of the whole series."""
+        return Budget(self.epsilon, self.rho).loss
 
     def begin_of(self, interval: int) -> datetime:
         """When an interval begins."""
-        return read_start(self.start) + (interval - 1) * read_every(self.every)
+        return read_moment("start", self.start) + (interval - 1) * read_every(self.every)
 
     def end_of(self, interval: int) -> datetime:
         """When an interval ends: it is closed from then on."""
@@ -93,10 +110,12 @@ class SeriesDefinition:
 class SeriesPlan:
     """How the intervals of a series are measured and what noise they get.
 
-    **Guarantee**: ε per unit of the data set's Distance, for all intervals together: a row has one time, so it is in at
-    most ``tree.levels`` released blocks, and moves each by at most the measure's reach.
-    **Requires**: that the time of a row does not change; each block is read once, when it is released, so a row that
-    comes late counts in the blocks that are released after it came.
+    **Guarantee**: ε (or ρ) per unit of the data set's Distance, for all intervals together: a row has one time, so it
+    is in at most ``tree.levels`` released blocks, and moves each by at most the measure's reach. A row of weight G
+    costs G·ε, or G²·ρ. This holds for rows that come late, go, or change in other columns between two releases, too:
+    every block is read once, when it is released, and a row is in those of its time or not in them.
+    **Requires**: that the time of a row does not change. It is one of its own columns: a public table in which it were
+    looked up may change at any time.
     """
 
     definition: SeriesDefinition
@@ -111,7 +130,8 @@ class SeriesPlan:
 
     def question(self, first: int, last: int, data: DataSet) -> JoinQuestion:
         """The sum over the rows of the intervals first … last."""
-        return _restrict(data, self.definition, first, last).question((), 0)
+        begin, end = self.definition.begin_of(first), self.definition.end_of(last)
+        return _restrict(data, self.definition, begin, end).question((), 0)
 
 
 def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
@@ -126,14 +146,17 @@ def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
             f"a series counts per row, and data set {data.policy.dataset!r} protects what cells contain: ask "
             "session.query"
         )
-    data.check_epsilon(definition.epsilon)
-    statement = _restrict(data, definition, 1, definition.horizon)
-    private = statement.join.occurrences
+    if definition.rho is not None:
+        data.check_rho(definition.rho)
+    elif definition.epsilon is not None:
+        data.check_epsilon(definition.epsilon)
+    statement = _restrict(data, definition, datetime(2000, 1, 1), datetime(2000, 1, 2))
+    _check_times(data, definition)
     plain = len(statement.measures) == len(statement.outputs) == 1 and statement.measures[0].additive
     plain = plain and isinstance(statement.outputs[0].expression, Aggregated)
     if (
         statement.keys
-        or len(private) != 1
+        or not statement.join.is_one_table  # a LEFT JOIN gives a row as many partners as there are
         or not plain
         or statement.having is not None
         or statement.limit is not None
@@ -142,30 +165,51 @@ def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
             "a series is asked with one COUNT or SUM over one private table (public tables may be looked up by their "
             "keys), without GROUP BY, HAVING or LIMIT: open a series per group, or join by session.query"
         )
-    table = data.policy.table_named(private[0].table)
+    rows = statement.join.occurrences[0]
+    table = data.policy.table_named(rows.table)
     if table is None or not table.private:
         raise UnsupportedError("a series is asked of a private table: what is public needs no budget")
+    looked_up = {name for lookup in rows.lookups for name, _ in lookup.columns}
+    times = statement.join.conditions[-2:]  # what `_restrict` added: from when on, and before when
+    if any(column.name in looked_up for condition in times for column in condition.find_all(exp.Column)):
+        raise UnsupportedError(
+            f"the time {definition.time!r} is looked up in a public table, which may change between two intervals, and "
+            f"a row must stay in its own: give a column of {rows.table!r}"
+        )
     measure = statement.measures[0]
+    weight = Fraction(table.weight)
     tree = BlockTree(
         definition.horizon,
-        definition.epsilon * table.weight,
-        measure.reach * measure.step,
+        None if definition.epsilon is None else definition.epsilon * weight,
+        max(measure.reach, 1) * measure.step,
+        rho=None if definition.rho is None else definition.rho * weight**2,
         base=definition.base,
         step=measure.step,
     )
-    guarantee = Guarantee(
-        Loss(epsilon=round_as_written(definition.epsilon)), data.distance, tree.guarantee.theorem
+    return SeriesPlan(
+        definition, statement, tree, Guarantee(definition.loss, data.distance, tree.guarantee.theorem)
     )
-    return SeriesPlan(definition, statement, tree, guarantee)
 
 
-def _restrict(data: DataSet, definition: SeriesDefinition, first: int, last: int) -> Statement:
-    """The question with the times of some intervals in its WHERE, read by the rules of every question."""
+def _check_times(data: DataSet, definition: SeriesDefinition) -> None:
+    """A column of days has no hours to tell intervals apart: known before anything is paid."""
+    if all(_is_midnight(moment) for moment in (definition.begin_of(1), definition.end_of(1))):
+        return
+    try:
+        _restrict(data, definition, definition.begin_of(1), definition.end_of(1))
+    except (ParameterError, UnsupportedError):
+        raise ParameterError(
+            f"column {definition.time!r} holds days, and intervals of {definition.every!r} from {definition.start!r} "
+            "begin within days: give whole days that start at midnight, or a column of timestamps; nothing was spent"
+        ) from None
+
+
+def _restrict(data: DataSet, definition: SeriesDefinition, begin: datetime, end: datetime) -> Statement:
+    """The question with the times from begin to before end in its WHERE, read by the rules of every question."""
     tree = parse_statement(definition.sql, data.engine.dialect)
     if not isinstance(tree, exp.Select):
         raise UnsupportedError("a series is asked with one SELECT")
     column = parse_one(definition.time, into=exp.Column, dialect=data.engine.dialect)
-    begin, end = definition.begin_of(first), definition.end_of(last)
     condition = exp.and_(
         exp.GTE(this=column.copy(), expression=exp.Literal.string(_literal(begin))),
         exp.LT(this=column.copy(), expression=exp.Literal.string(_literal(end))),
@@ -175,8 +219,11 @@ def _restrict(data: DataSet, definition: SeriesDefinition, first: int, last: int
 
 def _literal(moment: datetime) -> str:
     """A day where it is midnight, which reads as a date and as a timestamp."""
-    midnight = moment.time().isoformat() == "00:00:00"
-    return moment.date().isoformat() if midnight else moment.isoformat(sep=" ")
+    return moment.date().isoformat() if _is_midnight(moment) else moment.isoformat(sep=" ")
+
+
+def _is_midnight(moment: datetime) -> bool:
+    return (moment.hour, moment.minute, moment.second) == (0, 0, 0)
 
 
 def read_every(text: Any) -> timedelta:
@@ -187,11 +234,12 @@ def read_every(text: Any) -> timedelta:
         if seconds is not None and int(parts[0]) < 10**9:
             return timedelta(seconds=seconds * int(parts[0]))
     raise ParameterError(
-        f"every must be a number of {', '.join(_UNITS)}s such as '1 day' or '6 hours' (months differ), got {text!r}"
+        "every must be a number of seconds, minutes, hours, days or weeks, such as '1 day' (months differ), "
+        f"got {text!r}"
     )
 
 
-def read_start(value: Any) -> datetime:
+def read_moment(name: str, value: Any) -> datetime:
     """A day or a moment without a time zone."""
     try:
         if isinstance(value, datetime):
@@ -201,7 +249,12 @@ def read_start(value: Any) -> datetime:
         else:
             moment = datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"start must be a day or a moment such as '2024-01-31', got {value!r}") from None
+        raise ParameterError(
+            f"{name} must be a day or a moment such as '2024-01-31', got {value!r}"
+        ) from None
     if moment.tzinfo is not None or moment.microsecond:
-        raise ParameterError(f"start must be without a time zone and in whole seconds, got {value!r}")
+        raise ParameterError(
+            f"{name} must be in UTC, without a time zone, and in whole seconds, got {value!r}: columns with time zones "
+            "are compared as UTC"
+        )
     return moment

@@ -329,22 +329,24 @@ class Session:
         every: str,
         start: Any,
         horizon: int,
-        epsilon: Any,
+        epsilon: Any = None,
+        rho: Any = None,
         base: int | Literal["auto"] = "auto",
         name: str | None = None,
     ) -> Series:
         """A COUNT or SUM of one private table for every interval of time: paid once, answered as they close.
 
         ``time``: the column that says when a row happened. Intervals are ``every`` long, such as "1 day", the first
-        one begins at ``start``, and there are ``horizon`` of them; all of it is public. `Series.next` gives the total
-        of all intervals so far. Opening the same series again, in any process, finds it and costs nothing; ``name``
+        one begins at ``start``, and there are ``horizon`` of them; all of it is public. Either ``epsilon`` is given, or
+        ``rho`` for discrete Gaussian noise: the loss of the whole series. `Series.next` gives the total of all
+        intervals so far. Opening the same series again, in any process, finds it and costs nothing; ``name``
         tells series apart (the SQL unless given).
         """
         from sordino.curator.series import start_series
         from sordino.curator.series_definition import SeriesDefinition
 
         definition = SeriesDefinition.checked(
-            sql, time=time, every=every, start=start, horizon=horizon, epsilon=epsilon, base=base
+            sql, time=time, every=every, start=start, horizon=horizon, epsilon=epsilon, rho=rho, base=base
         )
         return start_series(self._data, self.analyst, name, definition)
 

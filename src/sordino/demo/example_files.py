@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from importlib.resources import files
 from pathlib import Path
 
 from sordino.demo.data import CITIES, VOTES, salaries
@@ -40,6 +41,18 @@ PEOPLE_SCHEMA = {"age": {"bounds": [18, 90], "bins": 6}, "smoker": ["never", "fo
 _SMOKING = ("never", "never", "former", "current")
 
 
+SHOP_WORKFLOW_TEXT = """\
+inputs: {orders: row, customers: row}         # name: unit of distance
+steps:
+  join:   {from: [orders, customers], sensitivity: {orders: 1, customers: 12}}
+  count:  {from: [join], sensitivity: {join: 1}}
+  noisy:  {from: [count], epsilon: 0.1}        # ε per unit of count
+  report: {from: [noisy], sensitivity: post-processing}
+independent: [[orders, customers]]             # no single change touches both
+release: [report]
+"""
+
+
 def write_example_files(folder: Path) -> list[Path]:
     """Write the files into a folder, which is made if it is not there; they replace their namesakes."""
     contents = {
@@ -47,6 +60,10 @@ def write_example_files(folder: Path) -> list[Path]:
         "shop/orders.csv": _csv("customer,amount", _orders(2000)),
         "shop.yaml": SHOP_POLICY_TEXT,
         "shop-rows.yaml": SHOP_ROWS_POLICY_TEXT,
+        "shop-workflow.yaml": SHOP_WORKFLOW_TEXT,
+        "log_correlation.yaml": files("sordino.demo")
+        .joinpath("log_correlation.yaml")
+        .read_text(encoding="utf-8"),
         "pay.csv": _csv("pay", ((f"{pay:.0f}",) for pay in salaries())),
         "votes.csv": _csv("name,votes", VOTES.items()),
         "friends.txt": "".join(f"{one} {two}\n" for one, two in _friends()),

@@ -12,13 +12,13 @@ import sordino
 PUBLIC = {
     "sordino": """
         BudgetError CalibrationError Curator Distance EngineError Guarantee LedgerError Loss
-        MissingExtraError Norm ParameterError Policy PrivateDataError Profile ProofError Release Secret
+        MissingExtraError Norm ParameterError Policy PrivateDataError Profile ProofError Release Remote Secret
         Session SmoothBound SordinoError SuspendedError UnsupportedError __version__
         add_ladder_noise add_noise add_noise_by_levels add_remove_row advise audit compare connect
         core curator engines error_quantile expected_error flip_edge graphs ladder_law learn ledger
-        mechanisms noise_law noise_radius percentile_question quantile quantile_law replace_row
-        risk sampling select select_record_at_percentile selection_law sensitivity series sql
-        stats testing top_k
+        logs mechanisms noise_law noise_radius percentile_question quantile quantile_law replace_row
+        risk sampling select select_record_at_percentile selection_law sensitivity series server sql
+        stats testing top_k workflow
     """,
     "sordino.audit": """
         Attack BoundWitness Distinguisher LatticeLaw LogLaw ProfileCheck Proof Witness attack
@@ -39,18 +39,22 @@ PUBLIC = {
         SpendingWarning Tree as_schema export_text plot_tree
     """,
     "sordino.ledger": """
-        Account Amount Event GaussianPart LaplacePart Ledger Limit NothingReleased Reservation
+        Account Amount Anchor Event GaussianPart LaplacePart Ledger Limit NothingReleased Reservation
         StoredRelease TABLE_KINDS compose_batch write_question_key
     """,
+    "sordino.logs": """
+        Chains KnownChains Operations PipelineResult correlate correlate_secret count_operations parse_lines
+        run_pipeline
+    """,
     "sordino.risk": """
-        CountNoise Goal GridPosterior Guess HistogramModel LaplacePosterior NormalPrior Prior
+        CountNoise Goal GridPosterior Guess HistogramModel JointGuess LaplacePosterior NormalPrior NumberModel Prior
         RangePrior RiskAdvice SetPrior TradeOff UnknownPrior advise_epsilon advise_for_rows
         bound_belief bound_guessing cap_by_others compose_releases guessing_precision
         limit_belief make_prior
-        posterior_expected posterior_given_count posterior_given_output
+        posterior_expected posterior_given_count posterior_given_output posterior_given_outputs
     """,
     "sordino.sql": """
-        Sensitivity ranges sensitivity workflow_sensitivity
+        FilterPrecision Sensitivity advise_precision ranges sensitivity workflow_sensitivity
     """,
     "sordino.series": """
         Block BlockTree ChainRow CombinedNoise DoublingTree EventSums Exclusion Kalman
@@ -61,6 +65,14 @@ PUBLIC = {
     """,
     "sordino.testing": """
         check_backend check_mechanism check_noise prove_mechanism prove_noise seeded
+    """,
+    "sordino.workflow": """
+        Arrow Bound Coequaliser Constants DistanceMap Distances Family FiniteDistances FiniteSpace
+        FlowCell FlowTable Input LinearSpace ListOf Process Reals Send Space SumOf Task TupleOf
+        Workflow WorkflowCost WorkflowStep are_independent bottleneck coequalise combine_coordinates
+        compose declared emd emd_1d emd_front injection lifted_epsilon linear list_map list_space
+        pair parallel parallel_with_identity piecewise_linear product product_space projection
+        sequential sum_space table
     """,
 }
 

@@ -191,3 +191,15 @@ def test_budgets_round_down():
     third = round_down(Fraction(1, 3))
     assert Fraction(third) <= Fraction(1, 3)
     assert round_down(Fraction(1, 2)) == 0.5
+
+
+def test_a_delta_that_is_not_needed_is_not_spent_and_the_release_says_so(curator):
+    sql = "SELECT COUNT(*) FROM r JOIN s ON r.a = s.a"
+    pure, given = plan(curator, sql), plan(curator, sql, delta=1e-6)
+    assert given.noises == pure.noises
+    assert given.guarantee.loss.delta == 0
+    assert not pure.list_notes()
+    assert "no δ is spent" in given.list_notes()[-1]
+    spent = plan(curator, sql, delta=1e-6, noise="laplace")
+    assert spent.guarantee.loss.delta == 1e-6
+    assert not spent.list_notes()

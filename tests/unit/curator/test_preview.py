@@ -133,9 +133,77 @@ def test_a_preview_has_all_the_looks_of_other_values(curator):
     preview = curator.session("ann").preview("SELECT COUNT(*) FROM orders WHERE id = 2", 0.5)
     content = preview.to_dict()
     assert content["numbers"] == [
-        {"name": "COUNT(*)", "error": find_radius(2), "least_rows": find_radius(2), "most": 1, "note": None}
+        {
+            "name": "COUNT(*)",
+            "error": find_radius(2),
+            "least_rows": find_radius(2),
+            "most": 1,
+            "note": None,
+            "least_error": None,
+            "least_units": None,
+        }
     ]
     assert content["budget_after"]["left"]["epsilon"] == 1.5
     for words in ("larger than the answer can be", "COUNT(*)", "epsilon 1.5 left"):
         assert words in preview._repr_html_()
         assert words in str(preview)
+
+
+USERS = {
+    "version": 1,
+    "dataset": "shop",
+    "protects": "user",
+    "users": "customers.id",
+    "tables": {
+        "customers": {"key": {"columns": "id", "enforced": True}, "columns": {"age": {"bounds": [0, 100]}}},
+        "orders": {"foreign_keys": {"customer": "customers.id"}, "columns": {"amount": {"bounds": [0, 10]}}},
+    },
+    "budgets": {"ann": {"epsilon": 100, "delta": 1e-3}},
+}
+PEOPLE = {
+    "customers": pa.table({"id": range(50), "age": range(50)}),
+    "orders": pa.table({"customer": [i % 50 for i in range(300)], "amount": [1] * 300, "kind": ["a"] * 300}),
+}
+
+
+@pytest.fixture
+def of_users():
+    with sd.connect(PEOPLE, policy=USERS) as curator:
+        yield curator.session("ann")
+
+
+def test_where_users_are_protected_the_error_is_told_that_the_release_will_have(of_users):
+    (number,) = of_users.preview("SELECT COUNT(*) FROM customers", 0.5).numbers
+    assert (number.error, number.least_units) == (find_radius(2), find_radius(2))
+    assert of_users.query("SELECT COUNT(*) FROM customers", 0.5).error == number.error
+
+
+def test_a_limit_that_is_not_chosen_yet_leaves_the_least_error_and_how_many_outweigh_it(of_users):
+    sql = "SELECT COUNT(*) FROM orders"
+    (number,) = of_users.preview(sql, 1.0).numbers
+    assert number.error is None
+    assert number.least_error == find_radius(1 / 0.75)  # three quarters of epsilon are for noise
+    for _ in range(12):
+        release = of_users.query(sql, 1.0)
+        limit = float(release.notes[0].partition("more than ")[2].partition(";")[0])
+        assert release.error >= number.least_error
+        # with one customer less than said, nobody's total at this limit is as large as the noise
+        assert (number.least_units - 1) * limit < release.error
+
+
+def test_noise_that_drowns_one_customer_is_said_before(of_users):
+    preview = of_users.preview("SELECT SUM(age) FROM customers WHERE id = 7", 0.01)
+    assert preview.numbers[0].most == 100
+    assert "larger than the answer can be: at least ±" in preview.warnings[0]
+    assert not of_users.preview("SELECT SUM(age) FROM customers WHERE id = 7", 50).warnings
+    assert not of_users.preview("SELECT SUM(age) FROM customers WHERE id > 7", 0.01).warnings
+
+
+def test_how_many_must_hold_a_group_is_told_before(of_users):
+    preview = of_users.preview(
+        "SELECT kind, COUNT(*), MEDIAN(amount) FROM orders GROUP BY kind", 3, delta=1e-6
+    )
+    assert preview.groups is None
+    # 14 holders at epsilon 1, which is the third that groups get: spec's figure of the optimal chain
+    assert "one of 14 customers with an even chance" in preview.composition
+    assert "its rank is within" in preview.numbers[1].note

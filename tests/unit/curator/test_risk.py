@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import sordino as sd
 from sordino.core import ParameterError
+from sordino.risk.belief import bound_membership, bound_membership_by_steps
 
 ROWS = {"t": pa.table({"x": [1, 2, 3]})}
 
@@ -65,9 +67,9 @@ def test_a_preview_says_what_the_loss_means():
     with connect({"ann": {"epsilon": 2}}) as curator:
         seen = curator.session("ann").preview("SELECT COUNT(*) FROM t", 1.0)
         told = curator.explain("SELECT COUNT(*) FROM t", 1.0).reveal()
-    assert "right at most 73.1 % of the time" in str(seen)
+    assert "right at most 73.2 % of the time" in str(seen)
     assert seen.to_dict()["membership_advantage"] == pytest.approx(math.tanh(0.5))
-    assert "73.1 %" in told["risk"]
+    assert "73.2 %" in told["risk"]
 
 
 def test_beliefs_and_their_limits_belong_together():
@@ -80,3 +82,68 @@ def test_beliefs_and_their_limits_belong_together():
             sd.risk.bound_belief(1 - prior, epsilon) - (1 - prior),
         ) == pytest.approx(0.05)
         assert sd.risk.limit_belief(0.05, units=1) <= epsilon + 1e-12
+
+
+def measured(sql, **budget):
+    """The advantage of a preview, and the plan behind it."""
+    policy = {
+        "version": 1,
+        "dataset": "d",
+        "protects": "row",
+        "tables": {
+            "t": {
+                "columns": {
+                    "x": {"type": "integer", "bounds": [0, 4]},
+                    "g": {"type": "integer", "domain": [1, 2]},
+                }
+            }
+        },
+        "budgets": {"ann": {"rho": 2, "at_delta": 1e-6} if "rho" in budget else {"epsilon": 9}},
+    }
+    rows = {"t": pa.table({"x": [1, 2, 3], "g": [1, 1, 2]})}
+    with sd.connect(rows, policy=policy) as curator:
+        seen = curator.session("ann").preview(sql, **budget)
+        return seen.to_dict()["membership_advantage"], curator.explain(sql, **budget).reveal()["risk"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "steps"),
+    [
+        ("SELECT COUNT(*) FROM t", 1),
+        ("SELECT g, COUNT(*) FROM t GROUP BY g", 1),
+        ("SELECT SUM(x) FROM t", 4),
+    ],
+)
+def test_noise_that_is_public_is_reckoned_with_its_own_law(sql, steps):
+    """The sum of max(P - Q, 0) over two discrete Laplace laws that many steps apart, by their definition."""
+    k = np.arange(-400, 401)
+    p, q = (np.tanh(0.5 / steps) * np.exp(-np.abs(place) / steps) for place in (k, k - steps))
+    expected = float(np.maximum(p - q, 0).sum())
+    advantage, told = measured(sql, epsilon=1.0)
+    assert advantage == pytest.approx(expected, abs=1e-9)
+    assert f"at most {math.ceil(500 + 500 * expected) / 10} %" in told
+
+
+def test_several_numbers_and_other_losses_are_reckoned_with_what_the_loss_implies():
+    advantage, _ = measured("SELECT COUNT(*), SUM(x) FROM t", epsilon=1.0)
+    assert advantage == pytest.approx(math.tanh(0.5))
+    advantage, told = measured("SELECT COUNT(*) FROM t", rho=0.02)
+    assert advantage == pytest.approx(0.1)  # Pinsker; discrete Gaussian noise of σ = 5 itself: about 0.08
+    k = np.arange(-100, 101)
+    p, q = (np.exp(-((k - place) ** 2) / 50.0) for place in (0, 1))
+    assert np.abs(p - q).sum() / (2 * p.sum()) <= advantage
+    assert "55.0 %" in told
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 7, 50])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
+def test_the_law_of_discrete_laplace_noise_by_its_definition(steps, epsilon):
+    curve = sd.risk.TradeOff.of_discrete_laplace(epsilon, steps=steps)
+    assert bound_membership_by_steps(epsilon, steps) == pytest.approx(curve.advantage, rel=1e-9)
+    assert bound_membership_by_steps(epsilon, steps) <= bound_membership(sd.Loss(epsilon=epsilon)) * (
+        1 + 1e-9
+    )
+
+
+def test_beliefs_that_are_almost_impossible_are_not_bounded_by_nothing():
+    assert sd.risk.bound_belief(1e-310, 1.0) >= math.e * 1e-310 * (1 - 1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -170,6 +171,136 @@ def test_bad_definitions_are_refused(curator, change, match):
     with pytest.raises((ParameterError, UnsupportedError), match=match):
         curator.session("bob").series("SELECT SUM(x) FROM orders", **({"epsilon": 1} | DAILY | change))
     assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+def test_a_left_join_that_gives_a_row_many_partners_is_refused():
+    """One row of either table would move the total by as many as there are partners, here fifty."""
+    partners = pa.table({"x": [1] * 50})
+    for private in (True, False):
+        policy = POLICY | {"tables": POLICY["tables"] | {"notes": {"private": private}}}
+        with sd.connect({"orders": TABLE, "notes": partners}, policy=policy) as opened:
+            for sql in ("SELECT COUNT(*)", "SELECT SUM(orders.x)"):
+                with pytest.raises(UnsupportedError, match="over one private table"):
+                    opened.session("bob").series(
+                        f"{sql} FROM orders LEFT JOIN notes ON orders.x = notes.x", epsilon=1, **DAILY
+                    )
+
+
+def test_a_time_is_a_column_of_the_row_itself():
+    """What it is looked up in may change, and then one row would be in the blocks of two times."""
+    policy = POLICY | {"tables": POLICY["tables"] | {"cities": {"private": False, "key": "city"}}}
+    cities = pa.table({"city": ["oslo"], "since": pa.array([datetime(2024, 1, 1)], pa.timestamp("us"))})
+    question = "SELECT SUM(x) FROM orders JOIN cities ON orders.city = cities.city"
+    with sd.connect({"orders": TABLE, "cities": cities}, policy=policy) as opened:
+        ann = opened.session("ann")
+        looked_up = ann.series(question, epsilon=1e8, **(DAILY | {"time": "orders.ts"}))
+        assert looked_up.next().value == direct(1, lambda hour: hour % 2)
+        for time, sql in [
+            ("since", question),
+            ("q", f"SELECT SUM(x) FROM (SELECT x, COALESCE(since, ts) AS q {question[14:]}) AS z"),
+        ]:
+            with pytest.raises(UnsupportedError, match="looked up in a public table"):
+                ann.series(sql, epsilon=1, **(DAILY | {"time": time}))
+
+
+@pytest.mark.parametrize(
+    "change", [{"every": "6 hours"}, {"every": "36 hours"}, {"start": "2024-01-01 06:00:00"}]
+)
+def test_days_are_not_cut_into_hours(curator, change):
+    with pytest.raises(ParameterError, match="'day' holds days"):
+        curator.session("bob").series(
+            "SELECT SUM(x) FROM orders", epsilon=1, **(DAILY | {"time": "day"} | change)
+        )
+    assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+@pytest.mark.parametrize("base", [2, 3, "auto"])
+def test_a_row_that_comes_late_counts_from_the_blocks_on_that_are_released_later(base):
+    """And never twice: at the end of a block that spans all intervals every row is there once."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE r (ts TIMESTAMP)")
+    policy = {"version": 1, "dataset": "late", "tables": {"r": {}}, "budgets": {"ann": {"epsilon": 1e9}}}
+    with sd.connect(connection, policy=policy) as opened:
+        series = opened.session("ann").series(
+            "SELECT COUNT(*) FROM r", epsilon=1e9, base=base, **(DAILY | {"horizon": 9})
+        )
+        told, came = [], []
+        for interval in range(1, 10):
+            # every time two rows come: one of this interval, and one of the first, which is late from 2 on
+            for day in (interval, 1):
+                connection.execute("INSERT INTO r VALUES (?)", [datetime(2024, 1, day, 12)])
+                came.append((day, interval))
+            told.append(series.next(now=datetime(2024, 1, interval + 1)).value)
+            blocks = series._plan.tree.blocks(interval)
+            assert told[-1] == sum(
+                block.first <= day <= block.last and seen <= block.last
+                for block in blocks
+                for day, seen in came
+            )
+        assert series.show().value.tolist() == told
+        assert told[0] == 2
+        expected = {2: [2, 4, 4 + 1], 3: [2, 3, 6], "auto": [2, 3, 4]}
+        assert told[:3] == expected[base]
+
+
+def test_a_series_is_paid_in_rho_too():
+    policy = POLICY | {
+        "budgets": {"ann": {"rho": 1, "at_delta": 1e-6}, "bob": {"rho": 1e12, "at_delta": 1e-6}}
+    }
+    with sd.connect({"orders": TABLE}, policy=policy) as opened:
+        series = opened.session("ann").series("SELECT SUM(x) FROM orders", rho=0.25, base=2, **DAILY)
+        assert series.next().guarantee.loss.rho == 0.25
+        assert series._plan.tree.noise.sigma_squared == 10**2 * 4 / (2 * Fraction(1, 4)), (
+            "four levels, reach 10"
+        )
+        assert "0.75 left" in str(opened.session("ann").budget())
+        assert opened.session("ann").find_series(series.name).answered == 1
+        assert series.describe()["rho"] == 0.25
+        exact = opened.session("bob").series("SELECT SUM(x) FROM orders", rho=1e12, **DAILY)
+        assert [release.value for release in exact.catch_up()] == [direct(day) for day in range(1, 11)]
+        with pytest.raises(ParameterError, match="either epsilon or rho"):
+            opened.session("ann").series("SELECT SUM(x) FROM orders", rho=0.1, epsilon=0.1, **DAILY)
+
+
+@pytest.mark.parametrize(("weight", "loss"), [(4, {"epsilon": 1}), (Fraction(1, 2), {"rho": 1})])
+def test_a_heavier_row_may_cost_more(weight, loss):
+    """ε per unit of distance is G·ε for a row of weight G, and ρ is G²·ρ."""
+    policy = POLICY | {
+        "tables": {"orders": POLICY["tables"]["orders"] | {"weight": float(weight)}},
+        "budgets": {"bob": {"epsilon": 1} if "epsilon" in loss else {"rho": 1, "at_delta": 1e-6}},
+    }
+    with sd.connect({"orders": TABLE}, policy=policy) as opened:
+        tree = opened.session("bob").series("SELECT COUNT(*) FROM orders", base=2, **loss, **DAILY)._plan.tree
+        if "epsilon" in loss:
+            assert tree.noise.rate * tree.levels == weight
+        else:
+            assert Fraction(tree.levels) / (2 * tree.noise.sigma_squared) == weight**2
+
+
+def test_a_policy_that_says_something_else_about_rows_ends_a_series_and_budgets_do_not(tmp_path):
+    path = tmp_path / "book"
+    with sd.connect({"orders": TABLE}, policy=POLICY, ledger=path) as opened:
+        series = opened.session("bob").series("SELECT SUM(x) FROM orders", epsilon=0.5, name="daily", **DAILY)
+        first = series.next().value
+    more = POLICY | {"budgets": {"bob": {"epsilon": 3}, "eve": {"epsilon": 1}}}
+    with sd.connect({"orders": TABLE}, policy=more, ledger=path) as opened:
+        assert opened.session("bob").find_series("daily").show().value.tolist() == [first]
+    wider = {"orders": {"columns": {"x": {"bounds": [0, 20], "granularity": 1}}}}
+    with sd.connect({"orders": TABLE}, policy=POLICY | {"tables": wider}, ledger=path) as opened:
+        bob = opened.session("bob")
+        with pytest.raises(ParameterError, match="another policy"):
+            bob.find_series("daily")
+        with pytest.raises(ParameterError, match="another policy"):
+            bob.series("SELECT SUM(x) FROM orders", epsilon=0.5, name="daily", **DAILY)
+        assert str(bob.budget()).startswith("epsilon 0.5 left")
+
+
+def test_a_question_of_many_lines_has_a_name_that_is_found_again(curator):
+    bob = curator.session("bob")
+    series = bob.series("SELECT SUM(x)\n  FROM orders\n", epsilon=0.5, **DAILY)
+    assert bob.find_series(series.name).answered == 0
 
 
 def test_users_are_refused():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 import sordino as sd
 from sordino.core import ParameterError, UnsupportedError
 from sordino.sql.answering.plan import AnswerOptions
+from sordino.sql.units.contributions import write_clipped_query
 from sordino.units import Truncation
 
 CUSTOMERS = pa.table({"id": range(400), "city": ["Rome" if i % 4 else "Oslo" for i in range(400)]})
@@ -199,3 +201,99 @@ def test_explain_tells_the_owner_what_happens(curator):
     assert facts["exact"][0] == {"city": "Rome", "sum": 7000}
     assert facts["numbers"][0]["owners_above_limit"] >= 0
     assert "customer" in facts["guarantee"]
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("COUNT(*) FILTER (WHERE amount > 5)", "COUNT(CASE WHEN amount > 5 THEN 1 END)"),
+        ("SUM(amount) FILTER (WHERE amount > 5)", "SUM(CASE WHEN amount > 5 THEN amount END)"),
+        ("COUNT(DISTINCT channel) FILTER (WHERE amount > 5)", "COUNT(DISTINCT CASE WHEN amount > 5 THEN channel END)"),
+        ("COUNT_IF(amount > 5)", "COUNT(CASE WHEN amount > 5 THEN 1 END)"),
+        ("VAR(amount)", "VARIANCE(amount)"),
+    ],
+)  # fmt: skip
+def test_other_spellings_ask_the_same_question(curator, written, plain):
+    ann = curator.session("ann")
+    first = ann.query(f"SELECT {plain} FROM orders", epsilon=1)
+    left = ann.budget().left
+    assert ann.query(f"SELECT {written} FROM orders", epsilon=1, reuse=True).value == first.value
+    assert ann.budget().left == left
+
+
+def test_a_filter_of_something_else_is_refused(ann):
+    for asked in ("AVG(DISTINCT amount) FILTER (WHERE amount > 5)", "COUNT(*) FILTER (WHERE COUNT(*) > 5)"):
+        with pytest.raises(UnsupportedError):
+            ann.query(f"SELECT {asked} FROM orders", epsilon=1)
+
+
+def test_expressions_that_nobody_declared_are_groups_too(ann):
+    sql = "SELECT UPPER(SUBSTRING(channel, 1, 2)) AS c, COUNT(*) AS n FROM orders GROUP BY 1 ORDER BY c"
+    with pytest.raises(ParameterError, match="ask with a delta"):
+        ann.query(sql, epsilon=1)
+    found = ann.query(sql, epsilon=BIG, delta=1e-6).value
+    assert [row["c"] for row in found] == ["SH", "WE"]
+    assert abs(sum(row["n"] for row in found) - 2000) <= 20
+
+
+def test_numbers_of_customers_have_a_median(ann):
+    sql = "SELECT MEDIAN(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) t"
+    assert ann.query(sql, epsilon=BIG).value == 5
+
+
+def test_a_long_expression_is_not_written_once_per_group(curator):
+    """A week of a day is a page of SQL; 53 of them took as many seconds as others take milliseconds."""
+    week = pa.table({"id": [1], "day": pa.array([0], pa.date32())})
+    policy = {
+        **POLICY,
+        "tables": {"customers": {"columns": {"day": {"bounds": ["2000-01-01", "2009-12-31"]}}}},
+    }
+    with sd.connect({"customers": week}, policy=policy) as found:
+        asked = "SELECT DATE_TRUNC('week', day), COUNT(*) FROM customers GROUP BY 1"
+        plan = found.plan(asked, AnswerOptions.checked(1))
+        text = write_clipped_query(plan.statement, plan.owners, [1]).sql()
+    # 523 weeks are written as literals four times: in SELECT, in GROUP BY, and in WHERE
+    assert len(text) < 50_000 + 4 * 40 * 523
+
+
+ODD_ROWS = (
+    "INSERT INTO o VALUES (1, DATE 'infinity', 1, 'a')",
+    "INSERT INTO o VALUES (1, DATE '-infinity', 1, 'a')",
+    "INSERT INTO o VALUES (1, DATE '294000-01-01', 1, 'a')",
+    "INSERT INTO o VALUES (1, DATE '2020-01-01', 170141183460469231731687303715884105727, 'a')",
+    "INSERT INTO o VALUES (170141183460469231731687303715884105727, DATE '2020-01-01', 1, 'a')",
+    "INSERT INTO o SELECT id, DATE '2020-01-01', 1, chr(0) || 'a' FROM u",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ODD_ROWS)
+def test_no_row_makes_a_question_fail(odd):
+    """Whether an answer comes is an output: one customer's date or number must not decide it."""
+    owner = duckdb.connect(config={"threads": 1})
+    owner.execute("CREATE TABLE u (id HUGEINT); CREATE TABLE o (uid HUGEINT, d DATE, h HUGEINT, k VARCHAR)")
+    owner.execute(
+        "INSERT INTO u SELECT * FROM range(50); INSERT INTO u VALUES (170141183460469231731687303715884105727)"
+    )
+    owner.execute("INSERT INTO o SELECT id, DATE '2020-01-01', 1, 'a' FROM u")
+    policy = {
+        "version": 1,
+        "dataset": "odd",
+        "protects": "user",
+        "users": "u.id",
+        "tables": {"u": {}, "o": {"foreign_keys": {"uid": "u.id"}}},
+        "budgets": {"ann": {"epsilon": 10_000, "delta": 0.1}},
+    }
+    owner.execute(odd)
+    with sd.connect(owner, policy=policy) as curator:
+        ann = curator.session("ann")
+        for column, shown in (("d", "2020-01-01"), ("h", 1), ("k", "a")):
+            answer = ann.query(
+                f"SELECT {column}, COUNT(*) FROM o GROUP BY {column}", epsilon=100, delta=1e-2
+            ).value
+            assert shown in [row[column] for row in answer]
+        assert ann.query("SELECT COUNT(DISTINCT h) FROM o", epsilon=100).value in (1, 2)
+        assert (
+            ann.query("SELECT COUNT(*) FROM o a JOIN o b ON a.h = b.h AND a.uid < b.uid", epsilon=100).value
+            > 0
+        )

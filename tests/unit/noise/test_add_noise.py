@@ -221,3 +221,11 @@ def test_advice_ranks_by_radius_and_says_why_not():
     assert set(missing) == {"laplace", "lln", "gaussian", "discrete_laplace", "discrete_gaussian"}
     assert all("delta > 0" in missing[name] for name in ("laplace", "lln"))
     assert advise(1.0, beta=0.0)[0].noise == "laplace"
+
+
+def test_a_delta_that_is_not_spent_is_told():
+    profile = Profile.from_table([2, 3, 5], bound=100)
+    for noise, told in (("auto", True), ("flared_laplace", True), ("laplace", False)):
+        release = add_noise(10, profile, epsilon=1.0, delta=1e-6, noise=noise, step=1)
+        assert (release.guarantee.loss.delta == 0) == told == bool(release.notes)
+    assert not add_noise(10, profile, epsilon=1.0, step=1).notes

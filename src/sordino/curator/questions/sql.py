@@ -55,7 +55,7 @@ def plan_sql(
     """Read, check and plan a SELECT: which unit is protected decides how."""
     amount, concentrated = options.budget
     (data.check_rho if concentrated else data.check_epsilon)(amount)
-    if data.policy.protects == "values":
+    if data.policy.measured:
         return plan_values(data, sql, options, filters)
     if filters is not None:
         raise ParameterError(

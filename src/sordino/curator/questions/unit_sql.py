@@ -11,9 +11,11 @@ from sordino.core import Guarantee, Release
 from sordino.engines import Snapshot
 from sordino.sampling.source import is_private
 from sordino.sql.answering.answer_table import make_answer, make_plain, restore_cells, store_cells
+from sordino.sql.answering.forecast import Forecast
 from sordino.sql.identity import identify_numbers
 from sordino.sql.question import Statement
 from sordino.sql.reading.ordering import list_notes
+from sordino.sql.units.forecast import forecast_units
 from sordino.sql.units.plan import UnitPlan
 
 
@@ -47,6 +49,10 @@ class UnitQuote:
     def mechanism(self) -> str:
         """Truncation and noise."""
         return self.plan.mechanism
+
+    def forecast(self) -> Forecast:
+        """What the plan tells."""
+        return forecast_units(self.plan)
 
     def measure(self, snapshot: Snapshot) -> Snapshot:
         """Nothing yet: what is read depends on the groups and limits that are drawn."""
