@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -113,9 +115,20 @@ class Serving:
     def spent(self, name: str) -> float:
         return float(self.service.session_of(name).budget().spent.loss)
 
-    def said(self) -> str:
-        """All that was written down: the log and the journal."""
-        return "\n".join(self.log) + self.journal.path.read_text()
+    def facts(self) -> list[dict[str, object]]:
+        """All that was written down, log and journal, without what can hold any number by chance: times and hashes."""
+        lines = [*self.log, *self.journal.path.read_text().splitlines()]
+        chance = {"time", "number", "previous", "hash"}
+        return [
+            {key: value for key, value in json.loads(line).items() if key not in chance} for line in lines
+        ]
+
+    def tells(self, *values: object) -> list[dict[str, object]]:
+        """The facts in which one of these values stands, as a number or a word of its own."""
+        words = re.compile(
+            r"(?<![\w.])(?:" + "|".join(re.escape(str(value)) for value in values) + r")(?!\w)"
+        )
+        return [fact for fact in self.facts() if words.search(json.dumps(fact, ensure_ascii=False))]
 
 
 class _Kept(logging.Handler):

@@ -30,6 +30,13 @@ def ann(server):
         yield connection
 
 
+def test_the_server_says_what_it_is(server, ann):
+    told = ann.adbc_get_info()
+    assert told["vendor_name"] == "Sordino"
+    assert told["vendor_arrow_version"] == pa.__version__
+    assert not server.tells("defect")
+
+
 @pytest.fixture
 def bare(server):
     with flight.FlightClient(server.flight) as client:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 import pyarrow as pa
 
+from sordino.core import ParameterError
 from sordino.curator.description import Description
 
 _SCHEMA = "public"
@@ -19,25 +21,22 @@ _COLUMNS = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
 }
-_INFO = pa.schema(
-    [
-        pa.field("info_name", pa.uint32(), nullable=False),
-        pa.field(
-            "value",
-            pa.dense_union(
-                [
-                    pa.field("string_value", pa.string()),
-                    pa.field("bool_value", pa.bool_()),
-                    pa.field("bigint_value", pa.int64()),
-                    pa.field("int32_bitmask", pa.int32()),
-                    pa.field("string_list", pa.list_(pa.string())),
-                    pa.field("int32_to_int32_list_map", pa.map_(pa.int32(), pa.list_(pa.int32()))),
-                ]
-            ),
-            nullable=False,
-        ),
-    ]
-)
+_VALUE = {  # the kinds of value that the protocol lets a fact about a server have
+    "string_value": pa.string(),
+    "bool_value": pa.bool_(),
+    "bigint_value": pa.int64(),
+    "int32_bitmask": pa.int32(),
+    "string_list": pa.list_(pa.string()),
+    "int32_to_int32_list_map": pa.map_(pa.int32(), pa.list_(pa.int32())),
+}
+_FACTS: dict[
+    int, str | bool
+] = {  # by the numbers of the protocol: name, version, Arrow's version, only read from
+    0: "Sordino",
+    1: version("sordino"),
+    2: pa.__version__,
+    3: True,
+}
 
 
 def answer_metadata(kind: str, command: Any, description: Description) -> pa.Table:
@@ -52,10 +51,32 @@ def answer_metadata(kind: str, command: Any, description: Description) -> pa.Tab
     if kind == "CommandGetTableTypes":
         return _table(("table_type",), [("TABLE",)])
     if kind == "CommandGetSqlInfo":
-        return _INFO.empty_table()
+        return _info(command.info)
     if kind == "CommandGetTables":
         return _tables(command, description)
-    raise NotImplementedError(f"{kind} is not answered here")
+    raise ParameterError(f"{kind} of Flight SQL is not answered here")
+
+
+def _info(asked: Sequence[int]) -> pa.Table:
+    """Facts about the server: those that were asked for, or all."""
+    told = {number: fact for number, fact in _FACTS.items() if not asked or number in asked}
+    words = [fact for fact in told.values() if isinstance(fact, str)]
+    truths = [fact for fact in told.values() if isinstance(fact, bool)]
+    kinds = [int(isinstance(fact, bool)) for fact in told.values()]
+    offsets = [kinds[:place].count(kind) for place, kind in enumerate(kinds)]
+    children = [
+        pa.array({0: words, 1: truths}.get(place, []), kind) for place, kind in enumerate(_VALUE.values())
+    ]
+    values = pa.UnionArray.from_dense(
+        pa.array(kinds, pa.int8()), pa.array(offsets, pa.int32()), children, list(_VALUE)
+    )
+    schema = pa.schema(
+        [
+            pa.field("info_name", pa.uint32(), nullable=False),
+            pa.field("value", values.type, nullable=False),
+        ]
+    )
+    return pa.Table.from_arrays([pa.array(told, pa.uint32()), values], schema=schema)
 
 
 def _tables(command: Any, description: Description) -> pa.Table:
