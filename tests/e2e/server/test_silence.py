@@ -32,10 +32,12 @@ def ask_flight(server):
         "adbc.flight.sql.authorization_header": f"Bearer {server.tokens['ann']}",
         "adbc.flight.sql.rpc.call_header.sordino-epsilon": str(PRICE),
     }
-    with dbapi.connect(server.flight, db_kwargs=options, autocommit=True) as connection:
-        with connection.cursor() as cursor:
-            cursor.execute(SUM)
-            return cursor.fetchone()[0]
+    with (
+        dbapi.connect(server.flight, db_kwargs=options, autocommit=True) as connection,
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(SUM)
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.parametrize("ask", [ask_http, ask_postgres, ask_flight])
