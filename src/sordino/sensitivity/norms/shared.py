@@ -7,8 +7,8 @@ occurrences, so that N(x) = M(Ex). Then
 
 by duality, and *every* split ĝ of g gives an upper bound: g·x = ĝ·Ex ≤ M*(ĝ)·N(x). Lemma 3.66 of the NAPLES report,
 which takes columns to be apart, has all of g at every occurrence: no split, but above one, so too large a dual and not
-too small a one. What must not be forgotten is an occurrence: a split that loses a part, or a ratio of norms that reads the
-weight of one occurrence only, is too small.
+too small a one. What must not be forgotten is an occurrence: a split that loses a part, or a ratio of norms that reads
+the weight of one occurrence only, is too small.
 """
 
 from __future__ import annotations
