@@ -217,6 +217,16 @@ def test_a_question_is_served_again_from_the_ledger():
         assert session.query(sql, epsilon=1, filters="ramp(6)", reuse=True).value != first.value
 
 
+def test_questions_about_other_columns_are_other_questions():
+    """x and y have equal bounds and granules: only their names tell the numbers apart."""
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        session = curator.session("ann")
+        asked = ["SELECT SUM(x) FROM ship", "SELECT SUM(y) FROM ship", "SELECT SUM(ship.y) AS s FROM ship"]
+        values = [session.query(sql, epsilon=1, reuse=True).value for sql in asked]
+        assert values[0] != values[1] == values[2]
+        assert str(session.budget()) == "epsilon 998 left of epsilon 1000"
+
+
 @pytest.mark.slow
 def test_explain_tells_the_owner():
     with sd.connect(ROWS, policy=POLICY) as curator:
