@@ -22,7 +22,6 @@ from sordino.sql.question import Statement
 from sordino.sql.reading.lookups import has_candidates, read_lookups
 from sordino.sql.reading.ordering import list_notes
 from sordino.sql.reading.read import read_public_keys, read_statement
-from sordino.sql.text import Text
 from sordino.sql.units.plan import UnitPlan, make_row_plan, make_unit_plan
 from sordino.sql.values.filters import Filters
 from sordino.sql.values.pairs import check_pairs, find_parts
@@ -95,8 +94,8 @@ def plan_values(data: DataSet, sql: str, options: AnswerOptions, filters: str | 
     join = question.statement.join
     # where rows come and go, how many there are is no reason to refuse
     if not data.policy.counts_rows and len(find_parts(join)) > 1:
-        text = Text(sql, data.engine.dialect)
-        read_public(data, lambda snapshot: check_pairs(snapshot, join, data.policy.most_pairs, text))
+        most, dialect = data.policy.most_pairs, data.engine.dialect
+        read_public(data, lambda snapshot: check_pairs(snapshot, question.statement, most, dialect=dialect))
     return plan
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sordino.engines import Snapshot
 from sordino.sql.answering.exact import write_join
-from sordino.sql.question import JoinQuestion
+from sordino.sql.question import JoinQuestion, Statement
 from sordino.sql.text import Text
 
 
@@ -51,8 +51,9 @@ def count_pairs(snapshot: Snapshot, join: JoinQuestion) -> int:
     return math.prod(sizes)
 
 
-def check_pairs(snapshot: Snapshot, join: JoinQuestion, most: int, text: Text) -> None:
+def check_pairs(snapshot: Snapshot, statement: Statement, most: int, *, dialect: str) -> None:
     """Refuse a join of more combinations than the owner lets an engine look at."""
+    join, text = statement.join, Text(statement.text, dialect)
     found = count_pairs(snapshot, join)
     if found > most:
         names = " and ".join(sorted(", ".join(sorted(part)) for part in find_parts(join)))
