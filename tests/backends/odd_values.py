@@ -8,7 +8,7 @@ import pyarrow as pa
 from sordino.curator import connect
 from sordino.curator.questions.sql import plan_sql
 from sordino.sql.answering.plan import AnswerOptions
-from tests.backends.value_suite import CASES, ask, count_pairs
+from tests.backends.value_suite import CASES, CATEGORIES, FACTOR, ask, ask_groups, count_pairs
 
 NASTY = {
     "version": 1,
@@ -68,6 +68,18 @@ def check_odd_rows(backend, questions=QUESTIONS):
         assert np.isfinite(found).all()
         # a term that is rounded otherwise differs by a step, 2^-36 of its range
         assert np.allclose(found, wanted, rtol=1e-9, atol=1e-6 * max(abs(wanted[0]), 1.0)), sql
+
+
+def check_category_groups(backend):
+    """Both inequalities in every group of a category, with the numbers of DuckDB."""
+    sql = "SELECT db, k, SUM(x*x - 3*x) AS s FROM t GROUP BY db, k"
+    distance = CATEGORIES.distances({"t": lambda moves, _: moves[0] + FACTOR * moves[1]})
+    tables, policy = CATEGORIES.arrow(), CATEGORIES.policy()
+    wanted = ask_groups(tables, policy, sql, len(distance))
+    for found, same in zip(ask_groups(backend.load(tables), policy, sql, len(distance)), wanted, strict=True):
+        assert count_pairs(found, distance)[1:] == (0, 0)
+        assert np.allclose(found.values, same.values, atol=1e-6)
+        assert np.allclose(found.bounds, same.bounds, rtol=1e-9)
 
 
 def check_universe(backend, name):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.backends.odd_values import (
     QUESTIONS,
+    check_category_groups,
     check_odd_rows,
     check_rows_that_come_and_go,
     check_universe,
@@ -24,3 +25,7 @@ def test_all_pairs_of_databases_keep_both_inequalities(spark_backend, name):
 
 def test_rows_that_come_and_go(spark_backend):
     check_rows_that_come_and_go(spark_backend)
+
+
+def test_groups_by_a_category(spark_backend):
+    check_category_groups(spark_backend)

@@ -132,6 +132,27 @@ def ask(
     target: Any, policy: dict[str, Any], sql: str, *, filters: str | None = None, epsilon: float = 1.0
 ) -> Found:
     """The first measure of a question grouped by db."""
+    return _ask(target, policy, sql, filters, epsilon)
+
+
+def ask_groups(
+    target: Any,
+    policy: dict[str, Any],
+    sql: str,
+    databases: int,
+    *,
+    filters: str | None = None,
+    epsilon: float = 1.0,
+) -> list[Found]:
+    """The same for a question grouped by db and a second key: one answer for each value of that."""
+    found = _ask(target, policy, sql, filters, epsilon)
+    values, limits = (part.reshape(databases, -1, *part.shape[1:]) for part in (found.values, found.bounds))
+    return [
+        Found(values[:, place], limits[:, place], found.betas, found.plan) for place in range(values.shape[1])
+    ]
+
+
+def _ask(target: Any, policy: dict[str, Any], sql: str, filters: str | None, epsilon: float) -> Found:
     with connect(target, policy=policy) as curator:
         plan = plan_sql(curator.data, sql, AnswerOptions.checked(epsilon, 0, noise="cauchy"), filters)
         assert isinstance(plan, ValuePlan)
@@ -188,6 +209,11 @@ ODD = Universe(
                        {"x": (0, 1, 2, 3, 4), "k": ("a", "b", "odd"), "m": ("a", "odd", "b")},
                        columns={name: {"type": "text", "domain": ["a", "b"]} for name in "km"})},
 )  # fmt: skip
+
+FACTOR = 1.5
+CATEGORIES = Universe(
+    {"t": PrivateTable(f"l1(x, {FACTOR}*is(k))", {"id": (1, 2)}, {"x": (0, 1, 2, 3), "k": ("a", "b", "c")})},
+)
 
 # name → universe, the length of a row's move by definition, question, filters
 CASES: dict[str, tuple[Universe, dict[str, Any], str, str | None]] = {

@@ -41,7 +41,7 @@ class DataSet:
         told = {
             name: told[name]
             for name in told
-            if name not in ("budgets", "cap", "least_epsilon", "answer_every")
+            if name not in ("budgets", "cap", "least_epsilon", "answer_every", "most_pairs")
         }
         content = json.dumps(told, sort_keys=True, default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:16]

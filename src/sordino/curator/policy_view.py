@@ -21,6 +21,7 @@ def describe_policy(data: DataSet) -> dict[str, Any]:
         "protects": policy.protects,
         "users": [str(entity) for entity in policy.users],
         "answer_every": policy.answer_every,
+        "most_pairs": policy.most_pairs if policy.protects == "values" else None,
         "budgets": {name: _budget(budget) for name, budget in policy.budgets.items()},
         "cap": None if policy.cap is None else _budget(policy.cap),
     }

@@ -282,6 +282,8 @@ class _Question:
 
 
 def _check_norm(norm: Norm, goal: Goal) -> None:
+    if norm.shared:
+        raise ParameterError(f"the norm {norm} has a column twice: write each column once")
     if set(norm.columns) != set(goal.columns):
         raise ParameterError(
             f"the norm {norm} measures {', '.join(norm.columns)}, and the goal is about {', '.join(goal.columns)}: "

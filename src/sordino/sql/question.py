@@ -151,7 +151,9 @@ class GroupKey:
     `sordino.sql.reading.read.read_public_keys`; None once the values are there. ``equals``: further columns that the
     conditions force to equal the key; a group's question restricts them too, so that analyses see each
     occurrence's own restriction. ``kind``: the type of the values. ``unknown``: the values are not public; a part of
-    the budget shows some of them. ``absent``: NULL is a group too, whatever the table says.
+    the budget shows some of them. ``absent``: NULL is a group too, whatever the table says. ``spread``: rows may move
+    from one group to another, so every joined row meets all groups, in a table of this name that has their places, and
+    what is measured tells whether it is there.
     """
 
     name: str
@@ -162,6 +164,7 @@ class GroupKey:
     kind: ReleasedKind = "text"
     unknown: bool = False
     absent: bool = False
+    spread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

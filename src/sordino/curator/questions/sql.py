@@ -24,6 +24,7 @@ from sordino.sql.reading.ordering import list_notes
 from sordino.sql.reading.read import read_public_keys, read_statement
 from sordino.sql.units.plan import UnitPlan, make_row_plan, make_unit_plan
 from sordino.sql.values.filters import Filters
+from sordino.sql.values.pairs import check_pairs, find_parts
 from sordino.sql.values.plan import ValuePlan, make_value_plan
 from sordino.sql.values.reading import read_value_question
 
@@ -89,7 +90,13 @@ def plan_values(data: DataSet, sql: str, options: AnswerOptions, filters: str | 
     if any(key.source is not None for key in question.statement.keys):
         statement = read_public(data, lambda snapshot: read_public_keys(question.statement, snapshot))
         question = replace(question, statement=statement)
-    return make_value_plan(question, options, data.distance, data.policy)
+    plan = make_value_plan(question, options, data.distance, data.policy)
+    join = question.statement.join
+    # where rows come and go, how many there are is no reason to refuse
+    if not data.policy.counts_rows and len(find_parts(join)) > 1:
+        most, dialect = data.policy.most_pairs, data.engine.dialect
+        read_public(data, lambda snapshot: check_pairs(snapshot, question.statement, most, dialect=dialect))
+    return plan
 
 
 def read_sql(data: DataSet, sql: str) -> Statement:
@@ -115,7 +122,7 @@ def read_public(data: DataSet, read: Callable[[Snapshot], Found]) -> Found:
     try:
         with data.engine.snapshot() as snapshot:
             return read(snapshot)
-    except UnsupportedError:  # more groups than are released: a public table decides
+    except UnsupportedError:  # more groups or joined rows than are looked at: what is public decides
         raise
     except Exception as error:
         failure = words_of(error)

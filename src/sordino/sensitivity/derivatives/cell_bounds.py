@@ -121,7 +121,8 @@ class CellBounds:
         )
 
     def _jumps(self, algebra: Algebra, place: int, sizes: Mapping[Case, Term]) -> list[Term]:
-        """How far f moves if one category changes: |f_v − f_w| is at most the larger size if the signs agree."""
+        """How far f moves if one category changes: |f_v − f_w| is at most the larger size if the signs agree, and at
+        most the sum of both if they do not."""
         groups: dict[Case, list[Case]] = {}
         for case in self.cases:
             groups.setdefault(case[:place] + case[place + 1 :], []).append(case)
@@ -131,10 +132,14 @@ class CellBounds:
             if len({self.cases[case] for case in group}) == 1:
                 found.append(0.0)
                 continue
-            largest = largest_of(algebra, [sizes[case] for case in group])
+            first, *rest = [sizes[case] for case in group]
+            largest, second = first, 0.0
+            for size in rest:
+                second = algebra.maximum(second, algebra.minimum(largest, size))
+                largest = algebra.maximum(largest, size)
             signed = all(one.low >= 0 for one in ranges) or all(one.high <= 0 for one in ranges)
             width = max(one.high for one in ranges) - min(one.low for one in ranges)
-            found.append(algebra.minimum(largest if signed else 2.0 * largest, width))
+            found.append(algebra.minimum(largest if signed else largest + second, width))
         return found
 
 

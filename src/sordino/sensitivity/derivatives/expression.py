@@ -52,7 +52,7 @@ class Expression:
         beta = positive("beta", beta)
         rates = {name: rate * beta for name, rate in self.cells.unit_rates().items()}
         slopes = self.cells.slopes(Arrays(), self._clipped(rows), rates)
-        found = self.cells.norms[_ROW].dual(slopes) + np.zeros(self._shape(rows))
+        found = self.cells.norms[_ROW].bound_slopes(slopes) + np.zeros(self._shape(rows))
         if not np.isfinite(found).all():
             raise ParameterError(
                 f"at beta = {beta:g} this expression has no finite bound: give bounds of its columns"

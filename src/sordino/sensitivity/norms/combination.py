@@ -18,9 +18,10 @@ from sordino.sensitivity.norms.scaled import write_factor
 
 @dataclass(frozen=True, slots=True)
 class CombinedNorm:
-    """‖(N₁, …, N_k)‖_p with p ≥ 1; no column occurs in two of them.
+    """‖(N₁, …, N_k)‖_p with p ≥ 1.
 
-    The dual is ℓ_q of the duals, 1/p + 1/q = 1 (NAPLES report, Lemma 3.66): that needs columns to be apart.
+    The dual is ℓ_q of the duals, 1/p + 1/q = 1 (NAPLES report, Lemma 3.66): that needs columns to be apart. Where they
+    are not, `shared.py` splits slopes first.
     """
 
     exponent: Exponent

@@ -17,11 +17,13 @@ from sordino.sensitivity.norms.parsing import parse_norm
 from sordino.sensitivity.norms.part import NormPart
 from sordino.sensitivity.norms.ratio import bound_ratio
 from sordino.sensitivity.norms.scaled import ScaledNorm
+from sordino.sensitivity.norms.shared import bound_shared_dual, bound_shared_slopes, has_shared
 
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """A norm of the moves of a row's cells: columns, scaled and put together by ℓ_p; each column once.
+    """A norm of the moves of a row's cells: columns, scaled and put together by ℓ_p; each column once, unless it is
+    asked for otherwise (`shared.py`).
 
     Moves and slopes are mappings from column to number, or to an array with one entry per row. Those of a `log` column
     are moves of ln x and slopes per unit of ln x; an `is` column moves by 0 or 1.
@@ -41,14 +43,23 @@ class Norm:
     root: NormPart
 
     @classmethod
-    def parse(cls, text: str) -> Norm:
-        """From its text; what is no norm is refused with its place."""
-        return cls(parse_norm(text))
+    def parse(cls, text: str, *, shared: bool = False) -> Norm:
+        """From its text; what is no norm is refused with its place.
+
+        ``shared``: a column may stand in it several times. Its dual is then an upper bound, found by splitting slopes
+        among the occurrences; policies want every column once.
+        """
+        return cls(parse_norm(text, shared=shared))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """In the order in which they are written."""
-        return tuple(leaf.column for leaf, _ in self.root.leaves())
+        return tuple(dict.fromkeys(leaf.column for leaf, _ in self.root.leaves()))
+
+    @property
+    def shared(self) -> bool:
+        """Whether a column stands in it several times."""
+        return has_shared(self.root)
 
     @property
     def kinds(self) -> Mapping[str, LeafKind]:
@@ -57,8 +68,12 @@ class Norm:
 
     @property
     def weights(self) -> Mapping[str, Fraction]:
-        """The product of all factors above each column."""
-        return {leaf.column: factor for leaf, factor in self.root.leaves()}
+        """The product of all factors above each column, the largest of its occurrences: a move of it alone is as long,
+        or longer if it stands in the norm several times."""
+        found: dict[str, Fraction] = {}
+        for leaf, factor in self.root.leaves():
+            found[leaf.column] = max(factor, found.get(leaf.column, factor))
+        return found
 
     def __call__(self, moves: Mapping[str, Any]) -> Any:
         """The length of a move."""
@@ -77,19 +92,36 @@ class Norm:
         )
 
     def dual(self, slopes: Mapping[str, Any]) -> Any:
-        """sup of Σ slope·move over moves of length 1: how fast a number with these slopes changes per unit."""
+        """sup of Σ slope·move over moves of length 1: how fast a number with these slopes changes per unit.
+
+        With shared columns an upper bound by the best split of the slopes that is found, which is the least one where
+        a column stands in the norm three times at most, or two of them twice.
+        """
         self._check(slopes)
-        return self.root.dual(slopes)
+        return bound_shared_dual(self.root, slopes) if self.shared else self.root.dual(slopes)
+
+    def bound_slopes(self, slopes: Mapping[str, Any]) -> Any:
+        """The dual, or with shared columns somewhat more: it grows with the slopes and is homogeneous in them, so that
+        bounds on slopes which are β-smooth give one that is."""
+        self._check(slopes)
+        return bound_shared_slopes(self.root, slopes) if self.shared else self.root.dual(slopes)
 
     def unit_rates(self) -> dict[str, float]:
-        """Rates r > 0 of the columns with dual(r) = 1; `is` columns have none."""
-        return dict(self.root.unit_rates(1.0))
+        """Rates r > 0 of the columns with dual(r) = 1; `is` columns have none. Rates of shared columns add up: split
+        as they came, their dual is at most 1."""
+        found: dict[str, float] = {}
+        for column, rate in self.root.unit_rates(1.0):
+            found[column] = found.get(column, 0.0) + rate
+        return found
 
     def part_over(self, columns: frozenset[str]) -> tuple[NormPart, Norm] | None:
         """A norm of exactly these columns within this one, and this norm in a form that has it as a part.
 
-        ℓ_p(N₁, …, N_k) is ℓ_p(ℓ_p(N₁, …, N_j), N_{j+1}, …, N_k), so some children of one ℓ_p are a part too.
+        ℓ_p(N₁, …, N_k) is ℓ_p(ℓ_p(N₁, …, N_j), N_{j+1}, …, N_k), so some children of one ℓ_p are a part too. None with
+        shared columns, which could be outside of the part as well.
         """
+        if self.shared:
+            return None
         for part in self.root.parts():
             if {leaf.column for leaf, _ in part.leaves()} == columns:
                 return part, self

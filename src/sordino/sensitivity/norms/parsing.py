@@ -41,13 +41,13 @@ class _Lexeme:
     start: int
 
 
-def parse_norm(text: str) -> NormPart:
-    """The tree of a norm; every column stands in it once."""
+def parse_norm(text: str, *, shared: bool = False) -> NormPart:
+    """The tree of a norm; every column stands in it once, or if ``shared`` is measured in one way."""
     if not isinstance(text, str):
         raise ParameterError(f"a norm is a text such as 'l2(x, y)', got {type(text).__name__}")
     if len(text) > _LONGEST:
         raise ParameterError(f"the norm is {len(text)} characters long: {_LONGEST} are read")
-    return _Reader(text).read_all()
+    return _Reader(text).read_all(shared=shared)
 
 
 class _Reader:
@@ -65,7 +65,7 @@ class _Reader:
         self._next = 0
         self._starts: list[_Lexeme] = []
 
-    def read_all(self) -> NormPart:
+    def read_all(self, *, shared: bool) -> NormPart:
         root = self._norm(0)
         if self._next < len(self._words):
             word = self._words[self._next]
@@ -74,7 +74,7 @@ class _Reader:
             if word.text in "+-/|^":
                 self._wrong(word, "norms are added by l1(…), and put together by l2(…) and linf(…)")
             self._wrong(word, "the norm has ended before")
-        self._check_repeated(root)
+        self._check_kinds(root) if shared else self._check_repeated(root)
         return root
 
     def _norm(self, depth: int) -> NormPart:
@@ -144,6 +144,14 @@ class _Reader:
             if word.text in seen:
                 self._wrong(word, f"column {word.text!r} stands twice in the norm{_suggest(root, word.text)}")
             seen.add(word.text)
+
+    def _check_kinds(self, root: NormPart) -> None:
+        seen: dict[str, NormLeaf] = {}
+        for word, (leaf, _) in zip(self._starts, root.leaves(), strict=True):
+            if seen.setdefault(leaf.column, leaf) != leaf:
+                self._wrong(
+                    word, f"column {word.text!r} is measured in two ways, {seen[leaf.column]} and {leaf}"
+                )
 
     # --- words
 

@@ -40,5 +40,8 @@ class NormPart(Protocol):
     def replaced(self, old: NormPart, new: NormPart) -> NormPart:
         """The tree with one part of it exchanged."""
 
+    def __hash__(self) -> int:
+        """Parts are values."""
+
     def __str__(self) -> str:
         """As it is written."""

@@ -122,7 +122,7 @@ def write_join(
     columns: Sequence[exp.Expr],
     occurrences: Sequence[Occurrence],
     conditions: Sequence[exp.Expr],
-    derived: Sequence[tuple[str, exp.Select]] = (),
+    derived: Sequence[tuple[str, exp.Select | exp.Union]] = (),
     outer: Sequence[OuterJoin] = (),
     numbered: Mapping[str, Numbering] | None = None,
 ) -> exp.Select:

@@ -59,6 +59,7 @@ from sordino.sql.policy.source import find_field, parse, read_text
 KEY_TYPES: tuple[ColumnType, ...] = ("integer", "text")
 MOST_ROWS = 10**6  # of a unit, where the policy does not say
 LEAST_EPSILON = Fraction(1, 10**6)  # of a question, where the policy does not say
+MOST_PAIRS = 10**8  # of rows that no equality joins, where the policy does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,8 @@ class Policy:
     many of them a group that nobody declared must have at least. ``keys_per_unit``: for how many such groups one of
     them is counted at most. ``most_per_unit``: more than anyone's total, a count or a sum; totals beyond are clipped.
     ``answer_every``: seconds; a server answers at multiples of them after a question came, so that the time of an
-    answer tells little of the rows.
+    answer tells little of the rows. ``most_pairs``: how many combinations of rows a join makes at most where no
+    equality of public columns joins them, and contents alone are protected.
 
     >>> import sordino as sd
     >>> orders = {"columns": {"amount": {"type": "integer", "bounds": [0, 100]}}}
@@ -157,6 +159,7 @@ class Policy:
     keys_per_unit: int = 1
     most_per_unit: Fraction | None = None
     answer_every: Fraction | None = None
+    most_pairs: int = MOST_PAIRS
 
     @classmethod
     def load(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
@@ -302,7 +305,7 @@ def _check_type(where: str, column: ColumnPolicy, found: ColumnType) -> None:
 
 def _policy(content: Any) -> Policy:
     known = ("version", "dataset", "protects", "users", "min_units", "keys_per_unit", "most_per_unit", "tables",
-             "least_epsilon", "answer_every", "budgets", "cap")  # fmt: skip
+             "least_epsilon", "answer_every", "most_pairs", "budgets", "cap")  # fmt: skip
     fields = read_mapping("", content, known, ("version", "dataset"))
     if fields["version"] != 1 or isinstance(fields["version"], bool):
         raise field_error("version", f" must be 1, got {fields['version']!r}")
@@ -312,6 +315,8 @@ def _policy(content: Any) -> Policy:
     for name in ("users", "min_units", "keys_per_unit", "most_per_unit"):
         if protects != "user" and fields.get(name) is not None:
             raise field_error(name, " is for 'protects: user', which protects someone with all their rows")
+    if protects != "values" and fields.get("most_pairs") is not None:
+        raise field_error("most_pairs", " is for 'protects: values', where the number of rows is public")
     tables = read_mapping("tables", fields.get("tables"), None)
     if not tables:
         raise field_error("tables", " is empty: name at least one table that may be asked about")
@@ -338,6 +343,7 @@ def _policy(content: Any) -> Policy:
         keys_per_unit=read_whole("keys_per_unit", fields.get("keys_per_unit"), at_least=1) or 1,
         most_per_unit=read_positive("most_per_unit", fields.get("most_per_unit")),
         answer_every=read_seconds("answer_every", fields.get("answer_every")),
+        most_pairs=read_whole("most_pairs", fields.get("most_pairs"), at_least=1) or MOST_PAIRS,
     )
 
 

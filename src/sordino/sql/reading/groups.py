@@ -170,8 +170,10 @@ def is_partition(occurrences: tuple[Occurrence, ...], keys: tuple[GroupKey, ...]
     the key. One key of two is not enough: a row that fixes the first key alone takes part in the groups of all
     values of the second. A self-join whose occurrences meet the key in different columns is not enough either: a
     row would belong to one group as the first occurrence and to another as the second. What is computed from one
-    occurrence's columns is fixed by its rows alone, so that it must be the only private one.
+    occurrence's columns is fixed by its rows alone, so that it must be the only private one. Keys that rows move
+    between share the budget in any case, so that only the others are asked.
     """
+    keys = tuple(key for key in keys if not key.spread)
     if not keys:
         return False
     for key in keys:

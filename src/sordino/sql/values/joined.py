@@ -16,8 +16,11 @@ def write_joined(
     statement: Statement, cells: Mapping[str, Any], identities: Mapping[str, Sequence[str]]
 ) -> exp.Select:
     """SELECT of key_0, …, the columns that tell rows apart, by alias, and cell_0, … of all joined rows in a group."""
+    fixed = [key for key in statement.keys if not key.spread]
+    places = iter(write_places(fixed))
     columns = [
-        exp.alias_(place, f"key_{i}", quoted=True) for i, place in enumerate(write_places(statement.keys))
+        exp.alias_(name_place(key.spread) if key.spread else next(places), f"key_{i}", quoted=True)
+        for i, key in enumerate(statement.keys)
     ]
     for alias, identity in identities.items():
         columns += [
@@ -29,8 +32,23 @@ def write_joined(
     ]
     if not columns:
         columns = [exp.alias_(exp.Literal.number(1), "one", quoted=True)]
-    conditions = [*statement.join.conditions, *write_among(statement.keys)]
-    return write_join(columns, statement.join.occurrences, conditions)
+    conditions = [*statement.join.conditions, *write_among(fixed)]
+    groups = [(key.spread, _list_places(len(key.values))) for key in statement.keys if key.spread]
+    return write_join(columns, statement.join.occurrences, conditions, groups)
+
+
+def name_place(groups: str) -> exp.Column:
+    """The place of a group, in the table of all groups of a key."""
+    return exp.column("place", table=groups, quoted=True)
+
+
+def _list_places(count: int) -> exp.Select | exp.Union:
+    """SELECT of 0, …, count − 1."""
+    rows = [
+        exp.select(exp.alias_(exp.Literal.number(place), "place", quoted=True), copy=False)
+        for place in range(count)
+    ]
+    return rows[0] if count == 1 else exp.union(*rows, distinct=False, copy=False)
 
 
 def name_identity(alias: str, place: int) -> str:

@@ -115,8 +115,13 @@ class ValueMeasure:
         return self.rounded.size()
 
     def identity(self) -> exp.Expr:
-        """The total: least, largest and sum differ in it."""
-        return self.total()
+        """The total, where least, largest and sum differ, with what every cell is in the place of its name."""
+        trees = {f"cell_{place}": cell.tree for place, cell in enumerate(self.cells.values())}
+
+        def read(node: exp.Expr) -> exp.Expr:
+            return trees[node.name].copy() if isinstance(node, exp.Column) and not node.table else node
+
+        return self.total().transform(read)
 
     def with_value(self, value: exp.Expr) -> ValueMeasure:
         """A term is bound to its function."""
@@ -141,13 +146,12 @@ def make_measure(
         sign = 1.0 if kind == "min" else -1.0
         missed = add_terms([(-1.0, multiply_factors(filters))], 1.0) if filters else None
         term = function if missed is None else add_terms([(1.0, function), (sign * width, missed)])
-    factors = sum(len(node.factors) for node in walk(term) if isinstance(node, Product))
-    factors += sum(isinstance(node, Composition) for node in walk(term))
+    bounded: CellBounds = bounds_of(term)
+    factors = max(_count_factors(root) for root in bounded.cases.values())
     if factors > _MOST_FACTORS:
         raise ParameterError(
             f"the expression multiplies and nests {factors} functions; {_MOST_FACTORS} are followed"
         )
-    bounded: CellBounds = bounds_of(term)
     inside = bounded.range
     if not inside.largest < _LARGEST:
         raise ParameterError("the expression needs a public range: declare bounds of its columns")
@@ -175,6 +179,13 @@ def make_measure(
 def find_width(function: CellFunction) -> float:
     """Δ: how far a row that does not pass is moved beyond all others. Of the public range, never of the rows."""
     return function.range.width
+
+
+def _count_factors(root: CellFunction) -> int:
+    """How many functions are multiplied and nested."""
+    nodes = list(walk(root))
+    factors = sum(len(node.factors) for node in nodes if isinstance(node, Product))
+    return factors + sum(isinstance(node, Composition) for node in nodes)
 
 
 def _check_magnitudes(node: CellFunction) -> None:

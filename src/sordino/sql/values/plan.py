@@ -53,7 +53,8 @@ class ValuePlan:
     """**Guarantee**: ε per unit of the norms. Every number is released with noise that follows a β-smooth bound on its
     derivative, the best β of a public grid (`BetaGrid`, calibrated along a path). Aggregates share ε evenly. Groups by
     public keys that no row meets twice take ε/m^(1 − 1/p) each where rows are put together by ℓ_p: ℓ₁ moves of rows add
-    up, so m groups moved by d₁, …, d_m cost Σ ε·d_i; otherwise they share it evenly.
+    up, so m groups moved by d₁, …, d_m cost Σ ε·d_i; otherwise they share it evenly. Groups by a category share it
+    evenly too: where a row's category changes, the numbers of two groups do, and the noise of all follows every row.
     ``rows``: where rows come and go too, how many others they meet (`row_changes.py`).
     **Requires**: cells on their lattices; rows, public columns and keys are the same in all databases compared, unless
     rows come and go.
@@ -149,6 +150,12 @@ class ValuePlan:
         kinds = {measure.kind for measure in self.statement.measures if isinstance(measure, ValueMeasure)}
         if kinds & {"min", "max"}:
             notes.append("where no row passes the filters, a minimum is above and a maximum below all values")
+        names = [key.name for key in self.statement.keys if key.spread]
+        if names:
+            notes.append(
+                f"{' and '.join(names)} may have changed for any row: its groups share epsilon, and cells with a value "
+                "outside of the domain are in the last of them"
+            )
         return tuple(notes)
 
 
@@ -160,7 +167,9 @@ def make_value_plan(
         name = "delta" if options.delta else "error_share" if options.error_share else "analyses"
         raise UnsupportedError(f"{name} is not for questions about values: leave it out")
     statement = question.statement
-    groups = len(statement.groups())
+    # rows move between the groups of a category
+    spread = math.prod(len(key.values) for key in statement.keys if key.spread)
+    groups = len(statement.groups()) // spread
     if not groups:
         raise ParameterError("GROUP BY has no groups: the domain of its key is empty")
     tables = tuple(find_measured_tables(statement, policy))
@@ -170,11 +179,12 @@ def make_value_plan(
             "the question asks for the number of rows alone, which is public: ask the database"
         )
     share = Fraction(1, sum(not measure.public for measure in measures))
+    each = share / share_categories(spread)
     largest = max((table.exponent for table in tables), default=Fraction(1))
     rows = plan_row_changes(statement) if policy.counts_rows else None
     apart = statement.partitions and (rows is None or rows.confined)
     power = 1 - 1 / float(largest) if apart else 1.0
-    epsilon = round_down(options.pure * share) / groups**power * (1 - 2.0**-50)
+    epsilon = round_down(options.pure * each) / groups**power * (1 - 2.0**-50)
     lightest = min([1.0, *(table.least_move for table in tables)])
     if rows is not None:
         lightest = min([lightest, *(float(weight) for weight in rows.weights.values())])
@@ -194,8 +204,16 @@ def make_value_plan(
             else f"take a {groups**power:.4g}th each"
         )
         theorem += f"; {groups} groups {how}"
+    if spread > 1:
+        theorem += f"; {spread} categories that rows may move between share it evenly"
     guarantee = Guarantee(Loss(epsilon=round_as_written(options.pure)), distance, theorem)
     return ValuePlan(question, options, noises, tables, guarantee, rows)
+
+
+def share_categories(count: int) -> int:
+    """Among how many parts ε is split where a row may move between so many groups: each group is a question of its
+    own, with a filter on the category."""
+    return count
 
 
 def make_value_grid(noise: str | None, epsilon: float, lightest: float) -> BetaGrid:

@@ -76,6 +76,9 @@ def _read(
             "the question reads public tables only: nothing in it is protected, ask the database"
         )
     keys = _read_keys(root, scope, names, policy)
+    for key in keys:
+        if key.spread:
+            values.passes.append(values.translator.group_of(key))
     measures: dict[Measure, int] = {}
     reader = ReleasedReader(names.expressions(scope), keys, measures, make_aggregates(values))
     outputs = read_outputs(root.expressions, reader)
@@ -110,15 +113,32 @@ def _read_keys(select: exp.Select, scope: Scope, names: ValueNames, policy: Poli
         if not isinstance(node, exp.Column):
             text.refuse(node, "questions about values are grouped by public columns", keyword="GROUP")
         expressions = names.expressions(scope)
-        if names.is_protected(node, expressions):
-            text.refuse(node, "it is protected: ask one question per value, with WHERE", keyword="GROUP")
         value = expressions.value(node)
+        spread = ""
+        if names.is_protected(node, expressions):
+            column = names.look(value)
+            if column is None or column.kind != "is":
+                text.refuse(
+                    node,
+                    "it is protected, and no category: ask one question per range, with WHERE",
+                    keyword="GROUP",
+                )
+            spread = _name_groups(len(keys), names)
         key = read_group_key(
             text, node, node.name, value,
             occurrences=names.occurrences, conditions=names.conditions, policy=policy,
         )  # fmt: skip
+        key = replace(key, spread=spread)
         if any(other.column == key.column for other in keys):
             text.wrong(node, "the column is grouped by twice")
         keys.append(key)
     check_number(text, keys)
     return keys
+
+
+def _name_groups(place: int, names: ValueNames) -> str:
+    """A table that is none of the question's."""
+    name = f"groups_{place}"
+    while any(occurrence.alias.casefold() == name for occurrence in names.occurrences):
+        name += "_"
+    return name

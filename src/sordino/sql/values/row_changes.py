@@ -61,10 +61,14 @@ class RowChanges:
 
 def plan_row_changes(statement: Statement) -> RowChanges:
     """The analysis of COUNT over the join of a question; reads nothing."""
-    counted = replace(statement, measures=(RowCount(),))
-    readings, confined = plan_groups(counted, analyses=choose_analyses(counted.join))
+    # a row of any category counts in all groups that it may move between
+    fixed = [place for place, key in enumerate(statement.keys) if not key.spread]
+    counted = replace(statement, measures=(RowCount(),), keys=tuple(statement.keys[place] for place in fixed))
+    found, confined = plan_groups(counted, analyses=choose_analyses(counted.join))
+    by_group = dict(zip(counted.groups(), found, strict=True))
+    readings = {group: by_group[tuple(group[place] for place in fixed)] for group in statement.groups()}
     weights = {o.table: o.weight for o in statement.join.occurrences if o.weight is not None}
-    return RowChanges(dict(zip(statement.groups(), readings, strict=True)), weights, confined)
+    return RowChanges(readings, weights, confined)
 
 
 def add_row_changes(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sordino.core import ParameterError
 from sordino.engines import Table
 from sordino.sensitivity.derivatives.cell_bounds import CellBounds
 from sordino.sensitivity.derivatives.node import CellFunction
@@ -101,6 +102,8 @@ def measure_rows(occurrences: list[Occurrence], policy: Policy) -> dict[str, Nor
     for occurrence in occurrences:
         table = policy.table_named(occurrence.table)
         if table is not None and table.norm is not None:
+            if table.norm.shared:
+                raise ParameterError(f"tables.{table.name}.norm has a column twice: write each column once")
             norms[occurrence.alias] = table.norm.renamed(
                 {column: f"{occurrence.alias}.{column}" for column in table.norm.columns}
             )

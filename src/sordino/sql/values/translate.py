@@ -24,9 +24,11 @@ from sordino.sensitivity.derivatives.node import CellFunction
 from sordino.sensitivity.interval import Interval
 from sordino.sql.expressions import Expressions
 from sordino.sql.expressions.value import Value, case, find_common_step
+from sordino.sql.question import GroupKey
 from sordino.sql.text import Text
 from sordino.sql.values.columns import ValueColumn
 from sordino.sql.values.filters import Filters
+from sordino.sql.values.joined import name_place
 from sordino.sql.values.terms import SqlTerm
 
 _ACCEPTED = (
@@ -194,6 +196,23 @@ class CellTranslator:
         self.cells[column.name] = column.cell()
         self.domains[column.name] = column.domain
         return Indicator(column.name, frozenset(found))
+
+    def group_of(self, key: GroupKey) -> CellFunction:
+        """1 for the group of a row's own category, 0 for all others: Σ over categories of [group is v]·[cell is v]."""
+        column = self._column(key.column)  # type: ignore[arg-type]
+        self.cells[column.name] = column.cell()
+        self.domains[column.name] = column.domain
+        terms = []
+        for place, category in enumerate(column.domain):
+            name = f"group {place} of {column.name}"
+            here = exp.EQ(this=name_place(key.spread), expression=exp.Literal.number(place))
+            tree = exp.cast(
+                case((here, exp.Literal.number(1)), default=exp.Literal.number(0)), exp.DataType.Type.DOUBLE
+            )
+            self.cells[name] = SqlTerm(tree, low=0.0, high=1.0)
+            inside = Indicator(column.name, frozenset((category,)))
+            terms.append((1.0, multiply_factors([PublicColumn(name, Interval(0.0, 1.0)), inside])))
+        return add_terms(terms)
 
     def _granule(self, node: Any) -> float:
         """The lattice of what is compared, for exact filters."""

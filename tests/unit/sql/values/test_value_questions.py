@@ -115,8 +115,8 @@ def test_norms_are_for_values_only():
         ("SELECT SUM(id*x) FROM ship", "needs bounds"),
         ("SELECT SUM(DISTINCT x) FROM ship", "refused"),
         ("SELECT x FROM ship", "GROUP BY"),
-        ("SELECT flag, SUM(x) FROM ship GROUP BY flag", "protected"),
-        ("SELECT x, SUM(y) FROM ship GROUP BY x", "protected"),
+        ("SELECT x, SUM(y) FROM ship GROUP BY x", "protected, and no category"),
+        ("SELECT flag, SUM(y) FROM ship GROUP BY flag, ship.flag", "grouped by twice"),
         ("SELECT SUM(a.x) FROM ship AS a JOIN ship AS b USING (x)", "write ON"),
         ("SELECT VARIANCE(x) FROM ship", "refused"),
         ("WITH s AS (SELECT x FROM ship) SELECT SUM(x) FROM s", "refused"),
@@ -215,6 +215,46 @@ def test_a_question_is_served_again_from_the_ledger():
         first = session.query(sql, epsilon=1, filters="ramp(5)")
         assert session.query(sql, epsilon=1, filters="ramp(5)", reuse=True).value == first.value
         assert session.query(sql, epsilon=1, filters="ramp(6)", reuse=True).value != first.value
+
+
+def test_groups_by_a_category():
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        sql = "SELECT flag, COUNT(*) AS n, MIN(x) AS m FROM ship AS groups_0 GROUP BY flag HAVING COUNT(*) > -1e9"
+        facts = curator.explain(sql, 6).reveal()
+        release = curator.session("ann").query(sql, epsilon=6)
+    # flags that are in no domain, and none, are the last of it
+    assert [(row["flag"], row["n"], row["m"]) for row in facts["exact"]] == [
+        ("EE", 1, 10),
+        ("FI", 1, 40),
+        ("other", 2, -20),
+    ]
+    assert [row["flag"] for row in release.value] == ["EE", "FI", "other"]
+    assert "3 categories that rows may move between share it evenly" in str(release.guarantee)
+    assert "flag may have changed for any row" in release.notes[-1]
+
+
+def test_groups_by_a_public_key_and_a_category():
+    """Public keys take all of what a category leaves; the category is not fixed by any of them."""
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        facts = curator.explain(
+            "SELECT port, flag, SUM(x) AS s FROM ship WHERE y > -10 GROUP BY port, flag", 6
+        ).reveal()
+    found = {(row["port"], row["flag"]): row["s"] for row in facts["exact"]}
+    assert found == {
+        ("Riga", "EE"): 10, ("Riga", "FI"): 40, ("Riga", "other"): 0,
+        ("Turku", "EE"): 0, ("Turku", "FI"): 0, ("Turku", "other"): -20,
+    }  # fmt: skip
+    assert "2 groups each take all of it; 3 categories" in facts["guarantee"]
+
+
+def test_questions_about_other_columns_are_other_questions():
+    """x and y have equal bounds and granules: only their names tell the numbers apart."""
+    with sd.connect(ROWS, policy=POLICY) as curator:
+        session = curator.session("ann")
+        asked = ["SELECT SUM(x) FROM ship", "SELECT SUM(y) FROM ship", "SELECT SUM(ship.y) AS s FROM ship"]
+        values = [session.query(sql, epsilon=1, reuse=True).value for sql in asked]
+        assert values[0] != values[1] == values[2]
+        assert str(session.budget()) == "epsilon 998 left of epsilon 1000"
 
 
 @pytest.mark.slow
