@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,6 +39,17 @@ _INFO = pa.schema(
 )
 
 
+CATALOGUE_COMMANDS = frozenset(
+    {
+        "CommandGetCatalogs",
+        "CommandGetDbSchemas",
+        "CommandGetTableTypes",
+        "CommandGetSqlInfo",
+        "CommandGetTables",
+    }
+)
+
+
 def answer_metadata(kind: str, command: Any, description: Description) -> pa.Table:
     """Rows of one catalogue command."""
     base = description.dataset
@@ -52,10 +62,23 @@ def answer_metadata(kind: str, command: Any, description: Description) -> pa.Tab
     if kind == "CommandGetTableTypes":
         return _table(("table_type",), [("TABLE",)])
     if kind == "CommandGetSqlInfo":
-        return _INFO.empty_table()
+        return _no_info()
     if kind == "CommandGetTables":
         return _tables(command, description)
     raise NotImplementedError(f"{kind} is not answered here")
+
+
+def _no_info() -> pa.Table:
+    """Nothing is told of the server; an empty table of a union is not made by its schema alone."""
+    told = _INFO.field("value").type
+    children = [pa.array([], told.field(place).type) for place in range(told.num_fields)]
+    union = pa.UnionArray.from_dense(
+        pa.array([], pa.int8()),
+        pa.array([], pa.int32()),
+        children,
+        [told.field(place).name for place in range(told.num_fields)],
+    )
+    return pa.Table.from_arrays([pa.array([], pa.uint32()), union], schema=_INFO)
 
 
 def _tables(command: Any, description: Description) -> pa.Table:
@@ -101,11 +124,19 @@ def _table(
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """SQL's LIKE; no pattern matches everything."""
+    """SQL's LIKE; no pattern matches everything.
+
+    The places of the name that were reached are carried along the pattern, so the work is their product: a regular
+    expression would try all ways to share a name among many ``%``, and hold the whole server meanwhile.
+    """
     if not pattern:
         return True
-    parts = {"%": ".*", "_": "."}
-    return (
-        re.fullmatch("".join(parts.get(sign, re.escape(sign)) for sign in pattern), name, re.DOTALL)
-        is not None
-    )
+    reached = {0}
+    for sign in pattern:
+        if sign == "%":
+            reached = set(range(min(reached), len(name) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(name) and sign in ("_", name[at])}
+        if not reached:
+            return False
+    return len(name) in reached
