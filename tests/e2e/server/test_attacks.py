@@ -169,14 +169,6 @@ def test_a_slow_client_keeps_nobody_waiting(server, unharmed):
         one.close()
 
 
-def test_a_body_that_does_not_come_ends_the_connection(server, unharmed, monkeypatch):
-    monkeypatch.setattr("sordino.server.http.guard.PATIENCE", 0.3)
-    host, _, port = server.http.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as one:
-        one.sendall(b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-        assert b"408" in one.recv(1000)
-
-
 def test_an_answer_that_nobody_takes_is_paid_and_kept(tmp_path):
     """Who hangs up has paid, the ledger is whole, and reuse finds what was drawn."""
     with serving(tmp_path) as running:

@@ -83,7 +83,7 @@ class _WithoutStack(flight.FlightServerError):  # type: ignore[misc]
     """
 
     @property
-    def __cause__(self) -> BaseException | None:  # type: ignore[override]
+    def __cause__(self) -> BaseException | None:
         raise AttributeError
 
 
