@@ -63,6 +63,9 @@ def serve(
     workers: Annotated[int, typer.Option(help="Questions that are answered at once.")] = 4,
     rate: Annotated[float, typer.Option(help="Requests per second and token.")] = 20.0,
     proxies: Annotated[int, typer.Option(help="How many reverse proxies stand before the server.")] = 0,
+    patience: Annotated[
+        float, typer.Option(help="Seconds to log in, to send a request, to take an answer.")
+    ] = 30.0,
     insecure: Annotated[
         bool,
         typer.Option("--insecure", help="Listen beyond this machine without TLS; needs the next one too."),
@@ -111,6 +114,7 @@ def serve(
         workers=workers,
         rate=rate,
         proxies=proxies,
+        patience=patience,
         insecure=insecure,
     )
     served = _prepare_demo() if demo else _check_files(data, policy, ledger, tokens)

@@ -87,6 +87,7 @@ def _make_http_server(service: Service) -> uvicorn.Server:
         import uvicorn
 
         from sordino.server.http.app import make_app
+        from sordino.server.http.timely import TimelyProtocol
     except ImportError:
         raise MissingExtraError("a server needs more packages: pip install 'sordino[server]'") from None
     settings = service.settings
@@ -98,8 +99,14 @@ def _make_http_server(service: Service) -> uvicorn.Server:
         def capture_signals(self):  # type: ignore[no-untyped-def]
             yield
 
+    class Timely(TimelyProtocol):
+        """As long as the owner says."""
+
+        patience = settings.patience
+
     config = uvicorn.Config(
         make_app(service),
+        http=Timely,
         log_config=None,
         log_level="critical",
         access_log=False,

@@ -18,7 +18,9 @@ class Settings:
 
     ``workers``: questions that are answered at once; ``waiting``: how many more may wait. ``rate``: questions per
     second and token, after a burst of ten times as many. ``proxy``: how many reverse proxies stand before the server
-    and say the client's address. ``epsilon``: what a question over PostgreSQL or Flight costs unless it says so itself.
+    and say the client's address. ``patience``: seconds that a client has to log in, to send a request and to take an
+    answer, over HTTP and PostgreSQL. ``epsilon``: what a question over PostgreSQL or Flight costs unless it says so
+    itself.
     """
 
     host: str = "127.0.0.1"
@@ -32,6 +34,7 @@ class Settings:
     rate: float = 20.0
     connections: int = 500
     proxies: int = 0
+    patience: float = 30.0
     epsilon: str | None = None
     insecure: bool = False
 
@@ -40,7 +43,7 @@ class Settings:
             port = getattr(self, name)
             if port is not None and not 0 <= port < 65536:
                 raise ParameterError(f"{name.replace('_', ' ')} must lie between 0 and 65535, got {port!r}")
-        for name in ("workers", "waiting", "rate", "connections"):
+        for name in ("workers", "waiting", "rate", "connections", "patience"):
             if not getattr(self, name) > 0:
                 raise ParameterError(f"{name} must be > 0, got {getattr(self, name)!r}")
         if (self.certificate is None) != (self.key is None):

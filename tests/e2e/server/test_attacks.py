@@ -12,6 +12,7 @@ import httpx
 import psycopg
 import pytest
 
+from tests.e2e.server.mutation import mutate
 from tests.e2e.server.serving import serving
 from tests.e2e.server.wire import Wire, frame, startup
 
@@ -36,22 +37,6 @@ def unharmed(server):
         assert connection.execute("SELECT 1").fetchone() == (1,)
     assert memory() - held < 300 << 20
     assert not [line for line in server.log if "defect" in line]
-
-
-def mutate(content: bytes, draw: random.Random) -> bytes:
-    made = bytearray(content)
-    for _ in range(draw.randint(1, 6)):
-        way = draw.randrange(4)
-        place = draw.randrange(len(made) + 1)
-        if way == 0 and made:
-            made[place % len(made)] = draw.randrange(256)
-        elif way == 1:
-            del made[place : place + draw.randint(1, 8)]
-        elif way == 2:
-            made[place:place] = draw.randbytes(draw.randint(1, 8))
-        else:
-            made = made[:place]
-    return bytes(made)
 
 
 def conversation() -> list[bytes]:
@@ -182,14 +167,6 @@ def test_a_slow_client_keeps_nobody_waiting(server, unharmed):
     assert time.monotonic() - begun < 10
     for one in idle + slow:
         one.close()
-
-
-def test_a_body_that_does_not_come_ends_the_connection(server, unharmed, monkeypatch):
-    monkeypatch.setattr("sordino.server.http.guard.PATIENCE", 0.3)
-    host, _, port = server.http.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as one:
-        one.sendall(b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-        assert b"408" in one.recv(1000)
 
 
 def test_an_answer_that_nobody_takes_is_paid_and_kept(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import sordino as sd
 from tests.e2e.server.serving import HOSTILE, serving
 
 pytestmark = pytest.mark.slow
@@ -39,10 +41,13 @@ def running(tmp_path_factory):
 
 
 def until(condition, seconds=20):
+    from selenium.common.exceptions import StaleElementReferenceException
+
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := condition():
-            return found
+        with contextlib.suppress(StaleElementReferenceException):  # drawn anew meanwhile
+            if found := condition():
+                return found
         time.sleep(0.05)
     raise AssertionError("what was waited for did not come")
 
@@ -159,6 +164,98 @@ def test_the_owner_sees_accounts_and_explains(browser, running, quiet):
     assert until(lambda: see(browser, "policy").text)
     assert "card" in see(browser, "policy").get_attribute("textContent")  # the owner sees what is hidden
     picture(browser, "owner")
+
+
+def row_of(browser, name):
+    """The row of an account on the owner's page."""
+    for row in browser.find_elements("css selector", "#accounts tbody tr"):
+        if row.find_element("css selector", "td").text == name:
+            return row
+    return None
+
+
+def press(browser, name, button):
+    until(lambda: row_of(browser, name)).find_element("xpath", f".//button[text()='{button}']").click()
+
+
+def set_limit(browser, name, value):
+    row = until(lambda: row_of(browser, name))
+    field = row.find_element("css selector", "input")
+    field.clear()
+    field.send_keys(value)
+    press(browser, name, "Set")
+
+
+def test_the_owner_grants_budget_by_a_click(browser, running, quiet):
+    ledger = running.service.ledger
+    enter(browser, running, "boss")
+    see(browser, "owner-tab").click()
+    before = len(ledger.history("shop"))
+    until(lambda: row_of(browser, "bob"))
+    assert float(ledger.account("shop", "bob").limit.amount.loss) == 1
+    set_limit(browser, "bob", "2.5")
+    until(lambda: "ε 2.5" in row_of(browser, "bob").text)
+    assert float(ledger.account("shop", "bob").limit.amount.loss) == 2.5
+    assert [(event.kind, event.analyst) for event in ledger.history("shop")[before:]] == [("grant", "bob")]
+    assert float(ledger.account("shop", "eve").limit.amount.loss) == 1
+    # What is no limit is refused in words, and changes nothing.
+    for wrong in ("much", "-1", ""):
+        set_limit(browser, "bob", wrong)
+        assert until(lambda: see(browser, "accounts-error").text)
+        assert float(ledger.account("shop", "bob").limit.amount.loss) == 2.5
+    set_limit(browser, "bob", "3")
+    until(lambda: float(ledger.account("shop", "bob").limit.amount.loss) == 3)
+    until(lambda: not see(browser, "accounts-error").text)
+
+
+def test_the_owner_resumes_a_suspended_analyst_by_a_click(browser, running, quiet):
+    ledger = running.service.ledger
+    enter(browser, running, "boss")
+    see(browser, "owner-tab").click()
+    until(lambda: row_of(browser, "eve"))
+    assert not row_of(browser, "eve").find_elements("xpath", ".//button[text()='Resume']")
+
+    def fail():
+        raise RuntimeError
+
+    guarantee = sd.Guarantee(sd.Loss(epsilon=0.25), sd.add_remove_row(), "a question that fails")
+    with pytest.raises(RuntimeError):
+        ledger.spend("shop", "eve", guarantee, "q", fail)
+    assert ledger.account("shop", "eve").suspended
+    with running.client("eve") as eve:
+        body = {"sql": GROUPS, "epsilon": 0.1}
+        assert eve.post("/v1/query", json=body).json()["error"]["code"] == "suspended"
+        see(browser, "owner-tab").click()
+        until(lambda: "suspended" in row_of(browser, "eve").text)
+        picture(browser, "owner-suspended")
+        press(browser, "eve", "Resume")
+        until(lambda: (row := row_of(browser, "eve")) and "suspended" not in row.text)
+        assert not ledger.account("shop", "eve").suspended
+        assert [event.kind for event in ledger.history("shop", "eve")][-1] == "resume"
+        assert eve.post("/v1/query", json=body).status_code == 200
+    assert running.spent("eve") == pytest.approx(0.35)  # what failed stays paid
+
+
+def test_the_owners_page_dark_and_on_a_phone(browser, running, quiet):
+    enter(browser, running, "boss")
+    see(browser, "owner-tab").click()
+    until(lambda: row_of(browser, "bob"))
+    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+    picture(browser, "owner-dark")
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        picture(browser, "owner-phone")
+        # All that the owner acts with can be reached without scrolling to the side.
+        for place in browser.find_elements("css selector", "#accounts button, #accounts input"):
+            box = place.rect
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_an_analyst_has_no_page_of_the_owner(browser, running, quiet):

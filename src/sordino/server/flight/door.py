@@ -8,6 +8,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -24,7 +25,7 @@ from sordino.curator.description import describe_data
 from sordino.curator.questions.sql import SqlQuestion
 from sordino.sampling.source import random_bytes
 from sordino.server.flight.messages import envelop, make, open_envelope
-from sordino.server.flight.metadata import answer_metadata
+from sordino.server.flight.metadata import CATALOGUE_COMMANDS, answer_metadata
 from sordino.server.identity import Identity
 from sordino.server.log import log
 from sordino.server.postgres.session_settings import NUMBERS, read_price
@@ -50,6 +51,12 @@ _KINDS = {
     "engine": flight.FlightUnavailableError,
     "ledger": flight.FlightUnavailableError,
 }
+_QUERIES = frozenset({"CommandStatementQuery", "CommandPreparedStatementQuery"})
+_TICKETS = frozenset({"TicketStatementQuery"})
+_ACTIONS = {
+    "CreatePreparedStatement": "ActionCreatePreparedStatementRequest",
+    "ClosePreparedStatement": "ActionClosePreparedStatementRequest",
+}
 Found = TypeVar("Found")
 
 
@@ -67,6 +74,17 @@ def _guarded(method: Callable[..., Found]) -> Callable[..., Found]:
         raise flight.FlightInternalError("a defect in the server; its owner finds more in the server's log")
 
     return called
+
+
+class _WithoutStack(flight.FlightServerError):  # type: ignore[misc]
+    """An error of GetSchema, for which alone Flight's library sends the stack of its own errors too.
+
+    It writes the stack with `traceback`, which asks for the cause first; if that fails, it sends the kind alone.
+    """
+
+    @property
+    def __cause__(self) -> BaseException | None:
+        raise AttributeError
 
 
 class _Headers(flight.ServerMiddleware):  # type: ignore[misc]
@@ -131,7 +149,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
     def get_flight_info(self, context: Any, descriptor: Any) -> Any:
         """Where the answer to a command is, and its schema."""
         caller = self._caller(context)
-        kind, command = _command(descriptor.command)
+        kind, command = _command(descriptor.command, _QUERIES | CATALOGUE_COMMANDS)
         if kind == "CommandStatementQuery":
             schema = self._schema(caller, command.query, caller.options)
             handle = self._keep(caller, command.query)
@@ -149,13 +167,17 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
     @_guarded
     def get_schema(self, context: Any, descriptor: Any) -> Any:
         """The schema of an answer."""
-        return flight.SchemaResult(self.get_flight_info(context, descriptor).schema)
+        try:
+            return flight.SchemaResult(self.get_flight_info(context, descriptor).schema)
+        except flight.FlightError as error:
+            told = str(error)
+        raise _WithoutStack(told)
 
     @_guarded
     def do_get(self, context: Any, ticket: Any) -> Any:
         """The answer itself."""
         caller = self._caller(context)
-        kind, command = _command(ticket.ticket)
+        kind, command = _command(ticket.ticket, _TICKETS | CATALOGUE_COMMANDS)
         if kind == "TicketStatementQuery":
             return flight.RecordBatchStream(
                 self._answer(caller, self._find(caller, command.statement_handle))
@@ -172,7 +194,9 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
     def do_action(self, context: Any, action: Any) -> list[Any]:
         """Prepare a question or forget one."""
         caller = self._caller(context)
-        _, request = _command(action.body.to_pybytes())
+        if action.type not in _ACTIONS:
+            raise flight.FlightServerError("this action is not done here")
+        _, request = _command(action.body.to_pybytes(), {_ACTIONS[action.type]})
         if action.type == "CreatePreparedStatement":
             schema = self._schema(caller, request.query, caller.options)
             handle = self._keep(caller, request.query)
@@ -183,12 +207,10 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
                 parameter_schema=pa.schema([]).serialize().to_pybytes(),
             )
             return [flight.Result(envelop(result))]
-        if action.type == "ClosePreparedStatement":
-            self._find(caller, request.prepared_statement_handle)
-            with self._lock:
-                self._asked.pop(request.prepared_statement_handle, None)
-            return []
-        raise flight.FlightServerError("this action is not done here")
+        self._find(caller, request.prepared_statement_handle)
+        with self._lock:
+            self._asked.pop(request.prepared_statement_handle, None)
+        return []
 
     @_guarded
     def do_put(self, context: Any, *given: Any) -> None:
@@ -310,9 +332,9 @@ def _schema_of(columns: tuple[AnswerColumn, ...]) -> pa.Schema:
     return pa.schema([(column.name, _TYPES[column.kind]) for column in columns])
 
 
-def _command(content: bytes | None) -> tuple[str, Any]:
+def _command(content: bytes | None, kinds: AbstractSet[str]) -> tuple[str, Any]:
     found = open_envelope(bytes(content or b""))
-    if found is None:
+    if found is None or found[0] not in kinds:
         raise flight.FlightServerError("this command of Flight SQL is not answered here")
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -29,14 +28,22 @@ _VALUE = {  # the kinds of value that the protocol lets a fact about a server ha
     "string_list": pa.list_(pa.string()),
     "int32_to_int32_list_map": pa.map_(pa.int32(), pa.list_(pa.int32())),
 }
-_FACTS: dict[
-    int, str | bool
-] = {  # by the numbers of the protocol: name, version, Arrow's version, only read from
+# By the numbers of the protocol: name, version, Arrow's version, only read from.
+_FACTS: dict[int, str | bool] = {
     0: "Sordino",
     1: version("sordino"),
     2: pa.__version__,
     3: True,
 }
+CATALOGUE_COMMANDS = frozenset(
+    {
+        "CommandGetCatalogs",
+        "CommandGetDbSchemas",
+        "CommandGetTableTypes",
+        "CommandGetSqlInfo",
+        "CommandGetTables",
+    }
+)
 
 
 def answer_metadata(kind: str, command: Any, description: Description) -> pa.Table:
@@ -122,11 +129,19 @@ def _table(
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """SQL's LIKE; no pattern matches everything."""
+    """SQL's LIKE; no pattern matches everything.
+
+    The places of the name that were reached are carried along the pattern, so the work is their product: a regular
+    expression would try all ways to share a name among many ``%``, and hold the whole server meanwhile.
+    """
     if not pattern:
         return True
-    parts = {"%": ".*", "_": "."}
-    return (
-        re.fullmatch("".join(parts.get(sign, re.escape(sign)) for sign in pattern), name, re.DOTALL)
-        is not None
-    )
+    reached = {0}
+    for sign in pattern:
+        if sign == "%":
+            reached = set(range(min(reached), len(name) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(name) and sign in ("_", name[at])}
+        if not reached:
+            return False
+    return len(name) in reached

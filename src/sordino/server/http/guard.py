@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sordino.core.json_form import error_document, json_text
@@ -13,7 +11,6 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-PATIENCE = 30.0  # seconds for each part of a body
 _HEADERS = {
     b"content-security-policy": POLICY.encode(),
     b"x-content-type-options": b"nosniff",
@@ -38,11 +35,7 @@ class Guard:
         body: list[Message] = []
         # The whole body is read here, so that what a route sees is never longer than the limit.
         while True:
-            try:
-                message = await asyncio.wait_for(receive(), PATIENCE)
-            except TimeoutError:
-                await _refuse(_with_headers(send), 408, "the body of the request did not come")
-                return
+            message = await receive()
             if message["type"] != "http.request":
                 return
             taken += len(message.get("body", b""))

@@ -51,7 +51,6 @@ from sordino.server.postgres.values import (
 from sordino.server.service import Service
 from sordino.server.settings import LARGEST_REQUEST
 
-PATIENCE = 30.0  # seconds for the start-up, and for a client to take what was sent
 _MOST_STATEMENTS = 500  # prepared, or portals, of one connection; each is at most as long as a question
 _FIRST_MESSAGES = 10_000  # bytes of one message of somebody who is not known yet
 _TOLD = ("server_version", "server_encoding", "client_encoding", "datestyle", "timezone", "integer_datetimes",
@@ -95,6 +94,7 @@ class WireConnection:
     ) -> None:
         self._service, self._catalogue, self._tls = service, catalogue, tls
         self._reader, self._writer = reader, writer
+        self._patience = service.settings.patience
         self._dialect: DialectName = service.curator.data.engine.dialect
         self._tables: Collection[str] = {name.lower() for name in service.curator.policy.tables}
         self._settings = SessionSettings()
@@ -109,7 +109,7 @@ class WireConnection:
     async def run(self) -> None:
         """All of it; nothing is raised."""
         try:
-            identity = await asyncio.wait_for(self._start(), PATIENCE)
+            identity = await asyncio.wait_for(self._start(), self._patience)
             self._answering = Answering(self._service, self._catalogue, identity, self._settings)
             await self._welcome()
             while True:
@@ -127,6 +127,7 @@ class WireConnection:
             with suppress(Exception):
                 self._writer.close()
                 await asyncio.wait_for(self._writer.wait_closed(), 5)
+            self._writer.transport.abort()  # who does not take what was sent does not keep the connection
 
     async def _bid_farewell(self, error: BaseException) -> None:
         with suppress(ConnectionError, TimeoutError, ssl.SSLError):
@@ -422,12 +423,12 @@ class WireConnection:
         (length,) = struct.unpack("!i", await self._reader.readexactly(4))
         if not 4 <= length <= most:
             raise FrameError(f"a message may hold {most} bytes at most")
-        content = await asyncio.wait_for(self._reader.readexactly(length - 4), PATIENCE)
+        content = await asyncio.wait_for(self._reader.readexactly(length - 4), self._patience)
         return letter, MessageBody(content)
 
     async def _send(self, content: bytes) -> None:
         self._writer.write(content)
-        await asyncio.wait_for(self._writer.drain(), PATIENCE)
+        await asyncio.wait_for(self._writer.drain(), self._patience)
 
     def _ready(self) -> bytes:
         return frame(b"Z", self._state)

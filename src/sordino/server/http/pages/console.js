@@ -319,7 +319,7 @@ function again(item) {
 // -- the owner --------------------------------------------------------------------------------------------------------
 
 async function showOwner() {
-  find("owner-error").textContent = "";
+  find("accounts-error").textContent = find("owner-error").textContent = "";
   try {
     showAccounts((await call("GET", "/v1/accounts")).accounts);
     showPolicy(await call("GET", "/v1/policy"));
@@ -334,7 +334,7 @@ function showAccounts(accounts) {
       await call("POST", path, body);
       await showOwner();
     } catch (error) {
-      find("owner-error").textContent = error.message;
+      find("accounts-error").textContent = error.message;
     }
   };
   const rows = accounts.map((account) => {
@@ -343,18 +343,20 @@ function showAccounts(accounts) {
     const measure = account.limit.rho === undefined ? "epsilon" : "rho";
     const buttons = at === null ? [] : [
       limit,
-      make("button", { type: "button", onclick: () => act(`${at}/grant`, { [measure]: Number(limit.value), delta: account.limit.delta ?? 0 }) }, "Set"),
+      make("button", { type: "button", onclick: () => act(`${at}/grant`, { [measure]: Number(limit.value), delta: account.limit.delta ?? 0, at_delta: account.limit.at_delta }) }, "Set"),
       make("button", { type: "button", class: "quiet", onclick: () => act(`${at}/revoke`) }, "Revoke"),
       ...(account.suspended ? [make("button", { type: "button", onclick: () => act(`${at}/resume`) }, "Resume")] : []),
     ];
     const risk = account.loss_so_far.epsilon;
     const belief = isNumber(risk) ? `${(100 / (1 + Math.exp(-risk))).toFixed(1)} %` : "";
-    return make("tr", {}, make("td", {}, account.analyst ?? "all together (cap)"), make("td", { class: "number" }, amount(account.spent)),
-      make("td", { class: "number" }, amount(account.left)), make("td", { class: "number" }, belief),
+    const said = (name, text) => make("td", { class: "number", "data-name": name }, text);
+    return make("tr", {}, make("td", {}, account.analyst ?? "all together (cap)"), said("spent", amount(account.spent)),
+      said("left", amount(account.left)), said("a guess is right", belief),
       make("td", {}, account.suspended ? make("span", { class: "badge" }, "suspended") : ""), make("td", {}, make("span", { class: "row" }, ...buttons)));
   });
-  find("accounts").replaceChildren(make("div", { class: "scroll" }, make("table", {},
-    make("thead", {}, make("tr", {}, ...["analyst", "spent", "left", "a guess is right", "", ""].map((name) => make("th", {}, name)))), make("tbody", {}, ...rows))),
+  const heads = ["spent", "left", "a guess is right"].map((name) => make("th", { class: "number" }, name));
+  find("accounts").replaceChildren(make("div", { class: "scroll" }, make("table", { class: "accounts" },
+    make("thead", {}, make("tr", {}, make("th", {}, "analyst"), ...heads, make("th"), make("th"))), make("tbody", {}, ...rows))),
     make("p", { class: "small" }, "‘A guess is right’: how often somebody who saw all answers guesses at best whether one unit is in the data, where half is chance."));
 }
 
