@@ -201,15 +201,6 @@ def test_a_command_in_the_call_of_another_is_refused(server, unharmed, call):
     assert not [text for text in refused if "defect" in text or STACK.search(text)]
 
 
-def test_what_the_server_says_of_itself_is_nothing(server, unharmed):
-    with flight.FlightClient(server.flight) as client:
-        told = client.do_get(
-            flight.Ticket(envelop(make("CommandGetSqlInfo"))), options(server, "ann")
-        ).read_all()
-    assert told.column_names == ["info_name", "value"]
-    assert told.num_rows == 0
-
-
 def test_a_pattern_of_many_signs_is_matched_at_once(server, unharmed):
     """A matcher that tries every way to share a name among the signs would hold the whole server for years."""
     with flight.FlightClient(server.flight) as client:
