@@ -311,7 +311,8 @@ ADAPTERS: dict[str, set[str]] = {
         f"server/http/{name}.py"
         for name in ("api", "app", "asker", "console", "errors", "guard", "login", "owner")
     },
-    "uvicorn": {"server/run.py"},
+    "uvicorn": {"server/run.py", "server/http/timely.py"},
+    "h11": {"server/http/timely.py"},
     "argon2": {"server/hashing.py"},
     "httpx": {"server/remote.py"},
     "google": {"server/flight/messages.py"},
