@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import flight
 
-from sordino.server.flight.messages import envelop, make
+from sordino.server.flight.messages import envelop, make, open_envelope
 from tests.e2e.server.serving import serving
 
 dbapi = pytest.importorskip("adbc_driver_flightsql.dbapi")
@@ -141,20 +141,46 @@ def test_the_ticket_of_another_is_nobodys(server, bare):
     assert len(told) == 1
 
 
+def prepare(bare, given):
+    sent = envelop(make("ActionCreatePreparedStatementRequest", query=COUNT))
+    (result,) = bare.do_action(flight.Action("CreatePreparedStatement", sent), given)
+    return open_envelope(result.body.to_pybytes())[1].prepared_statement_handle
+
+
+def close(bare, handle, given):
+    sent = envelop(make("ActionClosePreparedStatementRequest", prepared_statement_handle=handle))
+    return list(bare.do_action(flight.Action("ClosePreparedStatement", sent), given))
+
+
+def execute(bare, handle, given):
+    command = envelop(make("CommandPreparedStatementQuery", prepared_statement_handle=handle))
+    return bare.get_flight_info(flight.FlightDescriptor.for_command(command), given).endpoints[0].ticket
+
+
 def test_nobody_closes_the_statement_of_another_or_pushes_it_out(server, bare):
-    ticket = ask_ticket(bare, options(server))
-    from google.protobuf import any_pb2
-
-    from sordino.server.flight.messages import open_envelope
-
-    handle = open_envelope(ticket.ticket)[1].statement_handle
-    close = envelop(make("ActionClosePreparedStatementRequest", prepared_statement_handle=handle))
-    assert any_pb2.Any.FromString(close)
-    with pytest.raises(flight.FlightError):
-        list(bare.do_action(flight.Action("ClosePreparedStatement", close), options(server, "eve")))
+    ann, eve = options(server), options(server, "eve")
+    ticket, handle = ask_ticket(bare, ann), prepare(bare, ann)
+    assert close(bare, handle, eve) == []  # whether there is one is not told
+    with pytest.raises(flight.FlightError, match="no such statement of yours"):
+        execute(bare, handle, eve)
     for _ in range(250):
-        ask_ticket(bare, options(server, "eve"))
-    assert bare.do_get(ticket, options(server)).read_all().num_rows == 1
+        ask_ticket(bare, eve)
+        prepare(bare, eve)
+    assert bare.do_get(ticket, ann).read_all().num_rows == 1
+    assert execute(bare, handle, ann)
+
+
+def test_a_prepared_question_lives_as_long_as_it_is_used_and_closes_twice(server, bare):
+    ann = options(server)
+    handle, unused = prepare(bare, ann), prepare(bare, ann)
+    for _ in range(250):  # more than are kept of either kind
+        execute(bare, handle, ann)
+        prepare(bare, ann)
+    with pytest.raises(flight.FlightError, match="no such statement of yours"):
+        execute(bare, unused, ann)
+    assert close(bare, handle, ann) == close(bare, handle, ann) == []
+    with pytest.raises(flight.FlightError, match="no such statement of yours"):
+        execute(bare, handle, ann)
 
 
 def test_strangers_are_told_one_thing_wherever_they_say_they_are(tmp_path):

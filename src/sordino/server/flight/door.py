@@ -6,11 +6,10 @@ import asyncio
 import base64
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine
 from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -23,7 +22,7 @@ from sordino.curator.answer import quote_question
 from sordino.curator.answer_columns import AnswerColumn, list_answer_columns
 from sordino.curator.description import describe_data
 from sordino.curator.questions.sql import SqlQuestion
-from sordino.sampling.source import random_bytes
+from sordino.server.flight.handles import Handles, SentQuestion
 from sordino.server.flight.messages import envelop, make, open_envelope
 from sordino.server.flight.metadata import CATALOGUE_COMMANDS, answer_metadata
 from sordino.server.identity import Identity
@@ -40,7 +39,6 @@ _TYPES = {
     "date": pa.string(),
     "timestamp": pa.string(),
 }
-_MOST_HANDLES = 200  # of one token, the latest ones
 _PRICE = (*NUMBERS, "reuse", "non_negative", "mechanism", "noise", "filters")
 _KINDS = {
     "unauthenticated": flight.FlightUnauthenticatedError,
@@ -108,17 +106,6 @@ class _Caller:
     options: dict[str, Any]
 
 
-@dataclass(slots=True)
-class _Asked:
-    """A question that was sent, whose it is, and its answer once it was fetched."""
-
-    token: str
-    sql: str
-    options: dict[str, Any]
-    answer: pa.Table | None = None
-    turn: threading.Lock = field(default_factory=threading.Lock)
-
-
 class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
     """Flight SQL as far as queries, prepared queries and catalogues go.
 
@@ -140,8 +127,8 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         )
         self._service, self._loop = service, loop
         self._description = describe_data(service.curator.data)
-        self._asked: OrderedDict[bytes, _Asked] = OrderedDict()
-        self._lock = threading.Lock()
+        # Apart: a prepared question is not pushed out by the tickets of its own executions.
+        self._prepared, self._tickets = Handles(), Handles()
 
     # -- what Flight calls -----------------------------------------------------------------------------------------
 
@@ -152,13 +139,12 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         kind, command = _command(descriptor.command, _QUERIES | CATALOGUE_COMMANDS)
         if kind == "CommandStatementQuery":
             schema = self._schema(caller, command.query, caller.options)
-            handle = self._keep(caller, command.query)
-            ticket = envelop(make("TicketStatementQuery", statement_handle=handle))
+            ticket = self._ticket(caller, command.query)
         elif kind == "CommandPreparedStatementQuery":
-            asked = self._find(caller, command.prepared_statement_handle)
+            asked = self._find(self._prepared, caller, command.prepared_statement_handle)
             schema = self._schema(caller, asked.sql, asked.options)
             # Executing a prepared question again asks it again, so every execution has a ticket of its own.
-            ticket = envelop(make("TicketStatementQuery", statement_handle=self._keep(caller, asked.sql)))
+            ticket = self._ticket(caller, asked.sql)
         else:
             schema, ticket = self._metadata(caller, kind, command).schema, descriptor.command
         endpoint = flight.FlightEndpoint(ticket, [])
@@ -179,9 +165,8 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         caller = self._caller(context)
         kind, command = _command(ticket.ticket, _TICKETS | CATALOGUE_COMMANDS)
         if kind == "TicketStatementQuery":
-            return flight.RecordBatchStream(
-                self._answer(caller, self._find(caller, command.statement_handle))
-            )
+            asked = self._find(self._tickets, caller, command.statement_handle)
+            return flight.RecordBatchStream(self._answer(caller, asked))
         return flight.RecordBatchStream(self._metadata(caller, kind, command))
 
     @_guarded
@@ -199,7 +184,8 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         _, request = _command(action.body.to_pybytes(), {_ACTIONS[action.type]})
         if action.type == "CreatePreparedStatement":
             schema = self._schema(caller, request.query, caller.options)
-            handle = self._keep(caller, request.query)
+            asked = SentQuestion(request.query, dict(caller.options))
+            handle = self._prepared.keep(caller.identity.token, asked)
             result = make(
                 "ActionCreatePreparedStatementResult",
                 prepared_statement_handle=handle,
@@ -207,9 +193,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
                 parameter_schema=pa.schema([]).serialize().to_pybytes(),
             )
             return [flight.Result(envelop(result))]
-        self._find(caller, request.prepared_statement_handle)
-        with self._lock:
-            self._asked.pop(request.prepared_statement_handle, None)
+        self._prepared.forget(caller.identity.token, request.prepared_statement_handle)
         return []
 
     @_guarded
@@ -246,19 +230,13 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         self._caller(context)
         raise flight.FlightServerError("this call of Flight is not answered here")
 
-    def _keep(self, caller: _Caller, sql: str) -> bytes:
-        handle, token = random_bytes(16), caller.identity.token
-        with self._lock:
-            self._asked[handle] = _Asked(token, sql, dict(caller.options))
-            own = [key for key, asked in self._asked.items() if asked.token == token]
-            for key in own[:-_MOST_HANDLES]:  # nobody makes room at another's cost
-                del self._asked[key]
-        return handle
+    def _ticket(self, caller: _Caller, sql: str) -> bytes:
+        handle = self._tickets.keep(caller.identity.token, SentQuestion(sql, dict(caller.options)))
+        return envelop(make("TicketStatementQuery", statement_handle=handle))
 
-    def _find(self, caller: _Caller, handle: bytes) -> _Asked:
-        with self._lock:
-            asked = self._asked.get(handle)
-        if asked is None or asked.token != caller.identity.token:
+    def _find(self, handles: Handles, caller: _Caller, handle: bytes) -> SentQuestion:
+        asked = handles.find(caller.identity.token, handle)
+        if asked is None:
             raise flight.FlightServerError("there is no such statement of yours")
         return asked
 
@@ -290,13 +268,13 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
             raise ParameterError("say what the question may cost: the header sordino-epsilon, such as 0.1")
         return options | {"epsilon": float(self._service.settings.epsilon)}
 
-    def _answer(self, caller: _Caller, asked: _Asked) -> pa.Table:
+    def _answer(self, caller: _Caller, asked: SentQuestion) -> pa.Table:
         with asked.turn:  # who fetches a ticket twice at once waits for the one answer
             if asked.answer is None:
                 asked.answer = self._pay(caller, asked)
             return asked.answer
 
-    def _pay(self, caller: _Caller, asked: _Asked) -> pa.Table:
+    def _pay(self, caller: _Caller, asked: SentQuestion) -> pa.Table:
         def answered() -> pa.Table:
             options = self._priced(asked.options)
             columns = self._columns(asked.sql, asked.options)
