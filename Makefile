@@ -2,6 +2,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+INSTALL = { [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && { apt-get update -q && \
+	apt-get install -y -q --no-install-recommends $(1); } >/dev/null 2>&1; }
+
 .PHONY: help demo test check browser docs bench reproduce clean
 
 help: ## list the targets
@@ -33,10 +36,11 @@ check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
 
-browser: # the tests of pages run in one; a CI machine installs it, everybody else is told how
-	@{ command -v chromium && command -v chromedriver; } >/dev/null || { [ -n "$$CI" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		{ apt-get update -q && apt-get install -y -q --no-install-recommends chromium chromium-driver; } >/dev/null 2>&1; } || \
+browser: # pages are tested in one, and clients with their drivers; a CI machine installs both, everybody else is told how
+	@{ command -v chromium && command -v chromedriver; } >/dev/null || $(call INSTALL,chromium chromium-driver) || \
 		echo "no chromium and chromedriver: tests of pages are skipped (Debian: apt-get install chromium chromium-driver)"
+	@test -e /usr/share/java/postgresql.jar || $(call INSTALL,libpostgresql-jdbc-java) || \
+		echo "no driver of PostgreSQL for Java: its test is skipped (Debian: apt-get install libpostgresql-jdbc-java)"
 
 test: check browser ## everything: check, the exhaustive proofs, the zoo, the command line, the three engines
 	$(BIN)/pytest -n auto -m "slow" tests/unit tests/property

@@ -193,11 +193,14 @@ def test_an_answer_that_nobody_takes_is_paid_and_kept(tmp_path):
 def test_thousands_of_wrong_tokens(tmp_path):
     """They are turned away in bounded time and lines, and an analyst elsewhere is not disturbed."""
     with serving(tmp_path, proxies=1) as running, httpx.Client(base_url=running.http) as client:
-        begun = time.monotonic()
+        times = []
         for number in range(2000):
+            begun = time.monotonic()
             said = {"Authorization": f"Bearer sdt_{number:08}_{'x' * 43}", "X-Forwarded-For": "10.0.0.1"}
             assert client.get("/v1/budget", headers=said).status_code == 401
-        assert time.monotonic() - begun < 60  # with Nagle's delay alone it is over 80
+            times.append(time.monotonic() - begun)
+        # The quickest of the last: a busy machine slows not all of them, Nagle's delay (0.04 s) or a rising cost does.
+        assert min(times[-200:]) < 0.02
         right = {"Authorization": f"Bearer {running.tokens['ann']}"}
         assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.1"}).status_code == 401
         assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.2"}).status_code == 200

@@ -7,6 +7,7 @@ Questions are rewritten for it (`shadow_rewrite.py`); what it cannot answer is a
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -20,19 +21,24 @@ from sqlglot.errors import SqlglotError
 
 from sordino.core import EngineError
 from sordino.curator.description import Description
+from sordino.server.postgres.shadow_relations import RELATIONS
 from sordino.server.postgres.shadow_rewrite import rewrite
 from sordino.server.postgres.shadow_tables import SCHEMA, fill_rows
 from sordino.server.postgres.sqlstate import state_error
 from sordino.server.postgres.values import (
+    ARRAYS,
     BOOL,
+    CALLED,
     DATE,
     FLOAT8,
     INT2,
+    INT2VECTOR,
     INT4,
     INT8,
     NUMERIC,
     OF_COLUMN,
     OID,
+    OIDVECTOR,
     TEXT,
     TIMESTAMP,
     UNKNOWN,
@@ -51,7 +57,17 @@ _OIDS = {
     "DATE": DATE,
     "TIMESTAMP": TIMESTAMP,
 }
+_VECTORS = {
+    "indkey": INT2VECTOR,
+    "indoption": INT2VECTOR,
+    "indclass": OIDVECTOR,
+    "indcollation": OIDVECTOR,
+    "proargtypes": OIDVECTOR,
+}
 _PATIENCE = 5.0  # seconds for one question
+_CAST = re.compile(
+    r"\$(\d{1,5})\s*::\s*(?:pg_catalog\s*\.\s*)?(double\s+precision|\w+)\s*(\[\s*\])?", re.IGNORECASE
+)
 
 
 class Catalogue:
@@ -144,11 +160,11 @@ class Catalogue:
             self._process = None
 
     def guess_types(self, sql: str, known: Sequence[int]) -> list[int]:
-        """Types of parameters that a client left open, by the columns that they are compared with; else text."""
+        """Types of parameters that a client left open: as the statement calls them, or what they are compared with."""
         guessed = list(known)
         if UNKNOWN not in guessed:
             return guessed
-        found = self._compared(sql)
+        found = {**self._compared(sql), **_called(sql)}
         return [found.get(place, TEXT) if oid == UNKNOWN else oid for place, oid in enumerate(guessed, 1)]
 
     def _compared(self, sql: str) -> Mapping[int, int]:
@@ -156,7 +172,7 @@ class Catalogue:
             tree = parse_one(sql, read=Postgres)
         except (SqlglotError, RecursionError):
             return {}
-        types = {
+        types = _CATALOGUE_TYPES | {
             column.name.casefold(): OF_COLUMN.get(column.type.partition("(")[0], TEXT)
             for table in self._tables.values()
             for column in table.columns
@@ -174,4 +190,23 @@ class Catalogue:
 def _oid(name: str, kind: str) -> int:
     if kind == "BIGINT" and (name == "oid" or name.endswith(("relid", "typid", "oid"))):
         return OID
+    if kind == "BIGINT[]" and name.endswith("oids"):
+        return ARRAYS[OID]
+    if kind.endswith("[]"):
+        return _VECTORS.get(name, ARRAYS[_OIDS.get(kind[:-2], TEXT)])
     return _OIDS.get(kind, TEXT)
+
+
+_CATALOGUE_TYPES = {
+    name: _oid(name, kind) for columns in RELATIONS.values() for name, kind in columns.items()
+}
+
+
+def _called(sql: str) -> dict[int, int]:
+    """Types that a statement gives to its parameters. A guess: the parser does not know lists of all types."""
+    found: dict[int, int] = {}
+    for place, kind, listed in _CAST.findall(sql):
+        oid = CALLED.get(" ".join(kind.lower().split()))
+        if oid is not None:
+            found[int(place)] = ARRAYS[oid] if listed else oid
+    return found

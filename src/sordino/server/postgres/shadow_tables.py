@@ -1,283 +1,287 @@
-"""What the shadow holds: PostgreSQL's catalogues as far as drivers read them, filled from the policy."""
+"""What the shadow holds: PostgreSQL's catalogues, filled from the policy: names, types, keys, nothing of rows."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sordino.curator.description import ColumnDescription, Description
-from sordino.server.postgres.values import LENGTHS, OF_COLUMN, TEXT
+from sordino.curator.description import ColumnDescription, Description, TableDescription
+from sordino.server.postgres.shadow_functions import MACROS, TYPE_WORDS
+from sordino.server.postgres.shadow_relations import RELATIONS, make_row
+from sordino.server.postgres.values import ARRAYS, LENGTHS, NUMERIC, OF_COLUMN, TEXT, VECTORS
 
 PUBLIC, CATALOGUE, INFORMATION = 2200, 11, 13000
-_FIRST_TABLE = 16384
-_OWNER = 10
+_FIRST_CATALOGUE, _FIRST_TABLE, _FIRST_INDEX, _FIRST_CONSTRAINT = 1200, 16384, 30000, 50000
+_OWNER, _OWNER_NAME = 10, "owner"
+_ANYBODY_READS = ["=r/owner"]  # analysts ask; nobody writes
 
-# Table: columns. Numbers of objects are BIGINT, as lists of names read as in PostgreSQL.
-_TABLES = {
-    "pg_namespace": "oid BIGINT, nspname VARCHAR, nspowner BIGINT, nspacl VARCHAR[]",
-    "pg_class": "oid BIGINT, relname VARCHAR, relnamespace BIGINT, reltype BIGINT, reloftype BIGINT, relowner BIGINT, "
-    "relam BIGINT, relfilenode BIGINT, reltablespace BIGINT, relpages INTEGER, reltuples FLOAT, "
-    "reltoastrelid BIGINT, relhasindex BOOLEAN, relisshared BOOLEAN, relpersistence VARCHAR, relkind VARCHAR, "
-    "relnatts SMALLINT, relchecks SMALLINT, relhasrules BOOLEAN, relhastriggers BOOLEAN, relhassubclass BOOLEAN, "
-    "relrowsecurity BOOLEAN, relforcerowsecurity BOOLEAN, relispopulated BOOLEAN, relreplident VARCHAR, "
-    "relispartition BOOLEAN, relpartbound VARCHAR, reloptions VARCHAR[], relacl VARCHAR[]",
-    "pg_attribute": "attrelid BIGINT, attname VARCHAR, atttypid BIGINT, attlen SMALLINT, attnum SMALLINT, "
-    "attndims INTEGER, atttypmod INTEGER, attnotnull BOOLEAN, atthasdef BOOLEAN, attidentity VARCHAR, "
-    "attgenerated VARCHAR, attisdropped BOOLEAN, attislocal BOOLEAN, attcollation BIGINT, attstattarget INTEGER, "
-    "attstorage VARCHAR, attcompression VARCHAR, attacl VARCHAR[], attoptions VARCHAR[], attfdwoptions VARCHAR[]",
-    "pg_type": "oid BIGINT, typname VARCHAR, typnamespace BIGINT, typowner BIGINT, typlen SMALLINT, typbyval BOOLEAN, "
-    "typtype VARCHAR, typcategory VARCHAR, typispreferred BOOLEAN, typisdefined BOOLEAN, typdelim VARCHAR, "
-    "typrelid BIGINT, typelem BIGINT, typarray BIGINT, typinput VARCHAR, typoutput VARCHAR, typreceive VARCHAR, "
-    "typsend VARCHAR, typbasetype BIGINT, typtypmod INTEGER, typcollation BIGINT, typnotnull BOOLEAN, "
-    "typdefault VARCHAR",
-    "pg_index": "indexrelid BIGINT, indrelid BIGINT, indnatts SMALLINT, indnkeyatts SMALLINT, indisunique BOOLEAN, "
-    "indisprimary BOOLEAN, indisexclusion BOOLEAN, indimmediate BOOLEAN, indisclustered BOOLEAN, indisvalid BOOLEAN, "
-    "indisready BOOLEAN, indislive BOOLEAN, indisreplident BOOLEAN, indnullsnotdistinct BOOLEAN, indkey SMALLINT[], "
-    "indcollation BIGINT[], indclass BIGINT[], indoption SMALLINT[], indexprs VARCHAR, indpred VARCHAR",
-    "pg_constraint": "oid BIGINT, conname VARCHAR, connamespace BIGINT, contype VARCHAR, condeferrable BOOLEAN, "
-    "condeferred BOOLEAN, convalidated BOOLEAN, conrelid BIGINT, contypid BIGINT, conindid BIGINT, "
-    "conparentid BIGINT, confrelid BIGINT, confupdtype VARCHAR, confdeltype VARCHAR, confmatchtype VARCHAR, "
-    "conislocal BOOLEAN, coninhcount INTEGER, connoinherit BOOLEAN, conkey SMALLINT[], confkey SMALLINT[], "
-    "conbin VARCHAR, confdelsetcols SMALLINT[]",
-    "pg_attrdef": "oid BIGINT, adrelid BIGINT, adnum SMALLINT, adbin VARCHAR",
-    "pg_description": "objoid BIGINT, classoid BIGINT, objsubid INTEGER, description VARCHAR",
-    "pg_shdescription": "objoid BIGINT, classoid BIGINT, description VARCHAR",
-    "pg_proc": "oid BIGINT, proname VARCHAR, pronamespace BIGINT, proowner BIGINT, prolang BIGINT, prokind VARCHAR, "
-    "proretset BOOLEAN, prorettype BIGINT, proargtypes VARCHAR, proargnames VARCHAR[], proisstrict BOOLEAN",
-    "pg_am": "oid BIGINT, amname VARCHAR, amtype VARCHAR",
-    "pg_database": "oid BIGINT, datname VARCHAR, datdba BIGINT, encoding INTEGER, datlocprovider VARCHAR, "
-    "datistemplate BOOLEAN, datallowconn BOOLEAN, datconnlimit INTEGER, datcollate VARCHAR, datctype VARCHAR, "
-    "daticulocale VARCHAR, datacl VARCHAR[], dattablespace BIGINT",
-    "pg_roles": "oid BIGINT, rolname VARCHAR, rolsuper BOOLEAN, rolinherit BOOLEAN, rolcreaterole BOOLEAN, "
-    "rolcreatedb BOOLEAN, rolcanlogin BOOLEAN, rolreplication BOOLEAN, rolconnlimit INTEGER, rolvaliduntil TIMESTAMP, "
-    "rolbypassrls BOOLEAN",
-    "pg_auth_members": "roleid BIGINT, member BIGINT, grantor BIGINT, admin_option BOOLEAN",
-    "pg_user": "usename VARCHAR, usesysid BIGINT, usesuper BOOLEAN",
-    "pg_collation": "oid BIGINT, collname VARCHAR, collnamespace BIGINT, collcollate VARCHAR, collctype VARCHAR",
-    "pg_inherits": "inhrelid BIGINT, inhparent BIGINT, inhseqno INTEGER, inhdetachpending BOOLEAN",
-    "pg_policy": "oid BIGINT, polname VARCHAR, polrelid BIGINT, polcmd VARCHAR, polpermissive BOOLEAN, "
-    "polroles BIGINT[], polqual VARCHAR, polwithcheck VARCHAR",
-    "pg_publication": "oid BIGINT, pubname VARCHAR, puballtables BOOLEAN",
-    "pg_publication_rel": "oid BIGINT, prpubid BIGINT, prrelid BIGINT, prqual VARCHAR, prattrs SMALLINT[]",
-    "pg_publication_namespace": "oid BIGINT, pnpubid BIGINT, pnnspid BIGINT",
-    "pg_statistic_ext": "oid BIGINT, stxrelid BIGINT, stxname VARCHAR, stxnamespace BIGINT, stxkeys SMALLINT[], "
-    "stxkind VARCHAR[], stxstattarget INTEGER",
-    "pg_trigger": "oid BIGINT, tgrelid BIGINT, tgname VARCHAR, tgisinternal BOOLEAN, tgenabled VARCHAR, "
-    "tgparentid BIGINT, tgconstraint BIGINT",
-    "pg_rewrite": "oid BIGINT, rulename VARCHAR, ev_class BIGINT, ev_type VARCHAR, ev_enabled VARCHAR, "
-    "is_instead BOOLEAN",
-    "pg_depend": "classid BIGINT, objid BIGINT, objsubid INTEGER, refclassid BIGINT, refobjid BIGINT, "
-    "refobjsubid INTEGER, deptype VARCHAR",
-    "pg_enum": "oid BIGINT, enumtypid BIGINT, enumsortorder FLOAT, enumlabel VARCHAR",
-    "pg_range": "rngtypid BIGINT, rngsubtype BIGINT, rngmultitypid BIGINT, rngcollation BIGINT, rngsubopc BIGINT, "
-    "rngcanonical VARCHAR, rngsubdiff VARCHAR",
-    "pg_sequence": "seqrelid BIGINT, seqtypid BIGINT, seqstart BIGINT, seqincrement BIGINT, seqmax BIGINT, "
-    "seqmin BIGINT, seqcache BIGINT, seqcycle BOOLEAN",
-    "pg_extension": "oid BIGINT, extname VARCHAR, extowner BIGINT, extnamespace BIGINT, extversion VARCHAR",
-    "pg_foreign_table": "ftrelid BIGINT, ftserver BIGINT, ftoptions VARCHAR[]",
-    "pg_foreign_server": "oid BIGINT, srvname VARCHAR, srvowner BIGINT, srvfdw BIGINT",
-    "pg_opclass": "oid BIGINT, opcmethod BIGINT, opcname VARCHAR, opcdefault BOOLEAN",
-    "pg_tablespace": "oid BIGINT, spcname VARCHAR",
-    "pg_settings": "name VARCHAR, setting VARCHAR, unit VARCHAR, category VARCHAR, short_desc VARCHAR",
-    "pg_stat_user_tables": "relid BIGINT, schemaname VARCHAR, relname VARCHAR, n_live_tup BIGINT",
-    "pg_stat_activity": "datid BIGINT, datname VARCHAR, pid INTEGER, usename VARCHAR, state VARCHAR, query VARCHAR",
-    "pg_matviews": "schemaname VARCHAR, matviewname VARCHAR, definition VARCHAR",
-    "pg_views": "schemaname VARCHAR, viewname VARCHAR, viewowner VARCHAR, definition VARCHAR",
-    "pg_indexes": "schemaname VARCHAR, tablename VARCHAR, indexname VARCHAR, tablespace VARCHAR, indexdef VARCHAR",
-    "pg_tables": "schemaname VARCHAR, tablename VARCHAR, tableowner VARCHAR, tablespace VARCHAR, hasindexes BOOLEAN, "
-    "hasrules BOOLEAN, hastriggers BOOLEAN, rowsecurity BOOLEAN",
-}
-_INFORMATION = {
-    "schemata": "catalog_name VARCHAR, schema_name VARCHAR, schema_owner VARCHAR",
-    "tables": "table_catalog VARCHAR, table_schema VARCHAR, table_name VARCHAR, table_type VARCHAR, "
-    "is_insertable_into VARCHAR",
-    "columns": "table_catalog VARCHAR, table_schema VARCHAR, table_name VARCHAR, column_name VARCHAR, "
-    "ordinal_position INTEGER, column_default VARCHAR, is_nullable VARCHAR, data_type VARCHAR, "
-    "character_maximum_length INTEGER, numeric_precision INTEGER, numeric_scale INTEGER, "
-    "datetime_precision INTEGER, udt_schema VARCHAR, udt_name VARCHAR, is_identity VARCHAR, is_generated VARCHAR",
-    "views": "table_catalog VARCHAR, table_schema VARCHAR, table_name VARCHAR, view_definition VARCHAR",
-    "table_constraints": "constraint_catalog VARCHAR, constraint_schema VARCHAR, constraint_name VARCHAR, "
-    "table_schema VARCHAR, table_name VARCHAR, constraint_type VARCHAR",
-    "key_column_usage": "constraint_catalog VARCHAR, constraint_schema VARCHAR, constraint_name VARCHAR, "
-    "table_schema VARCHAR, table_name VARCHAR, column_name VARCHAR, ordinal_position INTEGER, "
-    "position_in_unique_constraint INTEGER",
-    "constraint_column_usage": "table_schema VARCHAR, table_name VARCHAR, column_name VARCHAR, "
-    "constraint_schema VARCHAR, constraint_name VARCHAR",
-    "referential_constraints": "constraint_schema VARCHAR, constraint_name VARCHAR, "
-    "unique_constraint_schema VARCHAR, unique_constraint_name VARCHAR",
-}
-# Functions that catalogues questions call, as macros; of the rows they know nothing.
-_MACROS = (
-    "pg_table_is_visible(x) AS true",
-    "pg_type_is_visible(x) AS true",
-    "pg_function_is_visible(x) AS true",
-    "pg_collation_is_visible(x) AS true",
-    "pg_get_userbyid(x) AS 'owner'",
-    "pg_get_expr(a, b, c := false) AS CAST(NULL AS VARCHAR)",
-    "pg_get_constraintdef(a, b := false) AS (SELECT CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'FOREIGN KEY' END "
-    "FROM shadow.pg_constraint WHERE oid = a)",
-    "pg_get_indexdef(a, b := 0, c := false) AS ''",
-    "pg_get_viewdef(a, b := false) AS ''",
-    "pg_get_statisticsobjdef_columns(a) AS ''",
-    "pg_get_serial_sequence(a, b) AS CAST(NULL AS VARCHAR)",
-    "pg_relation_is_publishable(x) AS false",
-    "pg_encoding_to_char(x) AS 'UTF8'",
-    "pg_is_in_recovery() AS false",
-    "pg_backend_pid() AS 1",
-    "pg_total_relation_size(x) AS 0",
-    "pg_relation_size(x) AS 0",
-    "pg_size_pretty(x) AS '0 bytes'",
-    "pg_index_column_has_property(a, b, c) AS false",
-    "obj_description(a, b := '') AS CAST(NULL AS VARCHAR)",
-    "col_description(a, b) AS CAST(NULL AS VARCHAR)",
-    "shobj_description(a, b := '') AS CAST(NULL AS VARCHAR)",
-    "has_schema_privilege(a, b, c := '') AS true",
-    "has_table_privilege(a, b, c := '') AS true",
-    "has_database_privilege(a, b, c := '') AS true",
-    "has_column_privilege(a, b, c, d := '') AS true",
-    "has_any_column_privilege(a, b, c := '') AS true",
-    "set_config(a, b, c) AS b",
-    "current_setting_of(a) AS (SELECT setting FROM shadow.pg_settings WHERE name = lower(a))",
-    "quote_ident(x) AS x",
-    "array_upper(a, b) AS len(a)",
-    "array_lower(a, b) AS CASE WHEN len(a) > 0 THEN 1 END",
-    "to_regtype(x) AS (SELECT oid FROM shadow.pg_type WHERE typname = CAST(x AS VARCHAR))",
-    "to_regclass(x) AS (SELECT oid FROM shadow.pg_class WHERE relname = regexp_replace(CAST(x AS VARCHAR), "
-    "'^(public|pg_catalog)[.]', ''))",
-    "format_type(oid_of, modifier) AS (SELECT CASE typname WHEN 'int8' THEN 'bigint' WHEN 'int4' THEN 'integer' "
-    "WHEN 'int2' THEN 'smallint' WHEN 'bool' THEN 'boolean' WHEN 'float8' THEN 'double precision' "
-    "WHEN 'float4' THEN 'real' WHEN 'timestamp' THEN 'timestamp without time zone' "
-    "WHEN 'timestamptz' THEN 'timestamp with time zone' WHEN 'varchar' THEN 'character varying' "
-    "WHEN 'bpchar' THEN 'character' ELSE typname END FROM shadow.pg_type WHERE oid = oid_of)",
-    "regclass_oid(x) AS coalesce(TRY_CAST(x AS BIGINT), (SELECT oid FROM shadow.pg_class WHERE relname = "
-    "replace(regexp_replace(CAST(x AS VARCHAR), '^(public|pg_catalog)[.]', ''), '\"', '')), "
-    "(SELECT oid FROM shadow.pg_catalogue_oids WHERE name = regexp_replace(CAST(x AS VARCHAR), '^pg_catalog[.]', '')))",
-    "regclass_name(x) AS coalesce((SELECT relname FROM shadow.pg_class WHERE oid = TRY_CAST(x AS BIGINT)), "
-    "CAST(x AS VARCHAR))",
-    "regtype_oid(x) AS coalesce(TRY_CAST(x AS BIGINT), (SELECT oid FROM shadow.pg_type WHERE typname = CAST(x AS "
-    "VARCHAR)))",
-)
-KNOWN_FUNCTIONS = frozenset(macro.partition("(")[0] for macro in _MACROS)
 SCHEMA = (
     "CREATE SCHEMA shadow",
     "CREATE SCHEMA shadow_information",
-    *(f"CREATE TABLE shadow.{name} ({columns})" for name, columns in _TABLES.items()),
-    *(f"CREATE TABLE shadow_information.{name} ({columns})" for name, columns in _INFORMATION.items()),
-    "CREATE TABLE shadow.pg_catalogue_oids (name VARCHAR, oid BIGINT)",
-    *(f"CREATE MACRO {macro}" for macro in _MACROS),
+    *(
+        f"CREATE TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in columns.items())})"
+        for name, columns in RELATIONS.items()
+    ),
+    "CREATE TABLE shadow.lookups (kind VARCHAR, name VARCHAR, meaning VARCHAR)",
+    *(f"CREATE MACRO {macro}" for macro in MACROS),
 )
+# Number: name and category.
 _TYPES = {
-    16: ("bool", "B", 1000), 17: ("bytea", "U", 1001), 18: ("char", "Z", 1002), 19: ("name", "S", 1003),
-    20: ("int8", "N", 1016), 21: ("int2", "N", 1005), 23: ("int4", "N", 1007), 25: ("text", "S", 1009),
-    26: ("oid", "N", 1028), 700: ("float4", "N", 1021), 701: ("float8", "N", 1022), 705: ("unknown", "X", 0),
-    1042: ("bpchar", "S", 1014), 1043: ("varchar", "S", 1015), 1082: ("date", "D", 1182), 1083: ("time", "D", 1183),
-    1114: ("timestamp", "D", 1115), 1184: ("timestamptz", "D", 1185), 1700: ("numeric", "N", 1231),
-    2950: ("uuid", "U", 2951),
+    16: ("bool", "B"), 17: ("bytea", "U"), 18: ("char", "Z"), 19: ("name", "S"), 20: ("int8", "N"), 21: ("int2", "N"),
+    22: ("int2vector", "A"), 23: ("int4", "N"), 24: ("regproc", "N"), 25: ("text", "S"), 26: ("oid", "N"),
+    30: ("oidvector", "A"), 114: ("json", "U"), 700: ("float4", "N"), 701: ("float8", "N"), 705: ("unknown", "X"),
+    1042: ("bpchar", "S"), 1043: ("varchar", "S"), 1082: ("date", "D"), 1083: ("time", "D"), 1114: ("timestamp", "D"),
+    1184: ("timestamptz", "D"), 1186: ("interval", "T"), 1700: ("numeric", "N"), 2205: ("regclass", "N"),
+    2206: ("regtype", "N"), 2950: ("uuid", "U"), 3802: ("jsonb", "U"),
 }  # fmt: skip
+_PREFERRED = ("bool", "text", "oid", "float8", "timestamptz", "interval")
+_SETTINGS = {
+    "server_version_num": "150000",
+    "server_version": "15.0",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "max_index_keys": "32",
+    "max_identifier_length": "63",
+    "search_path": "public",
+    "transaction_isolation": "repeatable read",
+    "transaction_read_only": "on",
+    "standard_conforming_strings": "on",
+    "timezone": "UTC",
+    "bytea_output": "hex",
+}
+
+
+class _Filling:
+    """Rows by relation, and the numbers that are given to what they name."""
+
+    def __init__(self, description: Description) -> None:
+        self.base = description.dataset
+        self.rows: dict[str, list[tuple[Any, ...]]] = {}
+        self.tables = {table.name.casefold(): table for table in description.tables}
+        self.numbers = {name: _FIRST_TABLE + place for place, name in enumerate(self.tables)}
+        self.indexes = {name: _FIRST_INDEX + place for place, name in enumerate(self.tables)}
+        self.referred = {
+            to.rpartition(".")[0].casefold() for one in description.tables for _, to in one.foreign_keys
+        }
+        self.constraints = _FIRST_CONSTRAINT
+        self.meanings: dict[
+            tuple[str, str], str
+        ] = {}  # what the shadow's functions look up, by kind and name
+
+    def add(self, relation: str, **values: Any) -> None:
+        """A row of a catalogue."""
+        name = f"shadow.{relation}"
+        self.rows.setdefault(name, []).append(make_row(name, values))
+
+    def tell(self, relation: str, **values: Any) -> None:
+        """A row of the information schema."""
+        name = f"shadow_information.{relation}"
+        self.rows.setdefault(name, []).append(make_row(name, values))
+
+    def mean(self, kind: str, name: object, meaning: object) -> None:
+        """What a function says of a name; of two with one name, the first."""
+        self.meanings.setdefault((kind, str(name)), str(meaning))
+
+    def call(self, kind: str, name: str, number: int) -> None:
+        """The number of a name and the name of a number."""
+        self.mean(kind, name, number)
+        self.mean(f"{kind} name", number, name)
 
 
 def fill_rows(description: Description) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of every catalogue that has some."""
-    owner = "owner"
-    base = description.dataset
-    rows: dict[str, list[tuple[Any, ...]]] = {f"shadow.{name}": [] for name in _TABLES}
-    rows |= {f"shadow_information.{name}": [] for name in _INFORMATION}
-    rows["shadow.pg_namespace"] = [
-        (CATALOGUE, "pg_catalog", _OWNER, None),
-        (PUBLIC, "public", _OWNER, None),
-        (INFORMATION, "information_schema", _OWNER, None),
-    ]
-    rows["shadow.pg_roles"] = [(_OWNER, owner, False, True, False, False, True, False, -1, None, False)]
-    rows["shadow.pg_database"] = [
-        (5, base, _OWNER, 6, "c", False, True, -1, "C", "C", None, None, 1663),
-    ]
-    rows["shadow.pg_am"] = [(2, "heap", "t"), (403, "btree", "i")]
-    rows["shadow.pg_collation"] = [(100, "default", CATALOGUE, None, None)]
-    rows["shadow.pg_settings"] = [
-        ("server_version_num", "150000", None, "", ""),
-        ("server_version", "15.0", None, "", ""),
-        ("max_index_keys", "32", None, "", ""),
-        ("search_path", "public", None, "", ""),
-    ]
-    rows["shadow.pg_catalogue_oids"] = [(name, 1200 + place) for place, name in enumerate(_TABLES)]
-    rows["shadow.pg_type"] = [row for oid, told in _TYPES.items() for row in _type_rows(oid, *told)]
-    rows["shadow_information.schemata"] = [(base, "public", owner), (base, "information_schema", owner)]
-    numbers = {table.name.casefold(): _FIRST_TABLE + place for place, table in enumerate(description.tables)}
-    further = _FIRST_TABLE + 10_000
+    filling = _Filling(description)
+    _fill_server(filling)
     for table in description.tables:
-        oid = numbers[table.name.casefold()]
-        keyed = bool(table.key)
-        rows["shadow.pg_class"].append(_class_row(oid, table.name, PUBLIC, "r", len(table.columns), keyed))
-        rows["shadow.pg_tables"].append(("public", table.name, owner, None, keyed, False, False, False))
-        rows["shadow_information.tables"].append((base, "public", table.name, "BASE TABLE", "NO"))
-        places = {column.name.casefold(): place for place, column in enumerate(table.columns, 1)}
-        for place, column in enumerate(table.columns, 1):
-            needed = column.name in table.key
-            rows["shadow.pg_attribute"].append(_attribute_row(oid, column, place, needed))
-            rows["shadow_information.columns"].append(_column_row(base, table.name, column, place, needed))
-        if keyed:
-            further += 1
-            name, key = f"{table.name}_pkey", [places[column.casefold()] for column in table.key]
-            rows["shadow.pg_class"].append(_class_row(further, name, PUBLIC, "i", len(key), False))
-            rows["shadow.pg_index"].append(
-                (further, oid, len(key), len(key), True, True, False, True, False, True, True, True, False, False, key,
-                 [0] * len(key), [0] * len(key), [0] * len(key), None, None)
-            )  # fmt: skip
-            rows["shadow.pg_constraint"].append(
-                _constraint_row(further + 20_000, name, "p", oid, further, 0, key, None)
-            )
-            rows["shadow_information.table_constraints"].append(
-                (base, "public", name, "public", table.name, "PRIMARY KEY")
-            )
-            for place, part in enumerate(table.key, 1):
-                rows["shadow_information.key_column_usage"].append(
-                    (base, "public", name, "public", table.name, part, place, None)
-                )
-    return rows
+        _fill_table(filling, table)
+        if table.key:
+            _fill_key(filling, table)
+        for place, (column, to) in enumerate(table.foreign_keys, 1):
+            _fill_reference(filling, table, place, column, to)
+    for place, name in enumerate(RELATIONS):
+        filling.call("relation", name.partition(".")[2], _FIRST_CATALOGUE + place)
+    filling.rows["shadow.lookups"] = [(*key, meaning) for key, meaning in filling.meanings.items()]
+    return filling.rows
 
 
-def _type_rows(oid: int, name: str, category: str, array: int) -> list[tuple[Any, ...]]:
+def _fill_server(filling: _Filling) -> None:
+    base = filling.base
+    for oid, name in ((CATALOGUE, "pg_catalog"), (PUBLIC, "public"), (INFORMATION, "information_schema")):
+        filling.add("pg_namespace", oid=oid, nspname=name, nspowner=_OWNER)
+        filling.call("schema", name, oid)
+        filling.tell("schemata", catalog_name=base, schema_name=name, schema_owner=_OWNER_NAME)
+    filling.add(
+        "pg_roles", oid=_OWNER, rolname=_OWNER_NAME, rolinherit=True, rolcanlogin=True, rolconnlimit=-1
+    )
+    filling.add("pg_user", usename=_OWNER_NAME, usesysid=_OWNER)
+    filling.add("pg_database", oid=5, datname=base, datdba=_OWNER, encoding=6, datlocprovider="c", datallowconn=True,
+                datconnlimit=-1, datcollate="C", datctype="C", dattablespace=1663)  # fmt: skip
+    filling.add("pg_tablespace", oid=1663, spcname="pg_default", spcowner=_OWNER)
+    filling.add("pg_am", oid=2, amname="heap", amtype="t")
+    filling.add("pg_am", oid=403, amname="btree", amtype="i")
+    filling.add("pg_collation", oid=100, collname="default", collnamespace=CATALOGUE)
+    filling.tell("information_schema_catalog_name", catalog_name=base)
+    for name, setting in _SETTINGS.items():
+        filling.mean("setting", name, setting)
+        filling.add("pg_settings", name=name, setting=setting, category="", short_desc="", vartype="string")
+    for oid, (name, category) in _TYPES.items():
+        _fill_type(filling, oid, name, category)
+
+
+def _fill_type(filling: _Filling, oid: int, name: str, category: str) -> None:
     length = LENGTHS.get(oid, -1)
-    plain = (oid, name, CATALOGUE, _OWNER, length, 0 < length <= 8, "b", category, False, True, ",", 0, 0, array,
-             f"{name}in", f"{name}out", f"{name}recv", f"{name}send", 0, -1, 0, False, None)  # fmt: skip
-    if not array:
-        return [plain]
-    of = (array, f"_{name}", CATALOGUE, _OWNER, -1, False, "b", "A", False, True, ",", 0, oid, 0, "array_in",
-          "array_out", "array_recv", "array_send", 0, -1, 0, False, None)  # fmt: skip
-    return [plain, of]
+    plain = {"typnamespace": CATALOGUE, "typowner": _OWNER, "typtype": "b", "typisdefined": True, "typdelim": ",",
+             "typtypmod": -1, "typmodin": "-", "typmodout": "-", "typanalyze": "-", "typsubscript": "-",
+             "typalign": "i", "typcollation": 100 if category == "S" else 0,
+             "typstorage": "p" if length > 0 else "x"}  # fmt: skip
+    array = ARRAYS.get(oid, 0)
+    _call_type(filling, oid, name, TYPE_WORDS.get(name, name))
+    filling.add("pg_type", oid=oid, typname=name, typlen=length, typbyval=0 < length <= 8, typcategory=category,
+                typispreferred=name in _PREFERRED, typarray=array, typelem=VECTORS.get(oid, 0),
+                typinput=f"{name}in", typoutput=f"{name}out", typreceive=f"{name}recv", typsend=f"{name}send",
+                **plain)  # fmt: skip
+    if array:
+        _call_type(filling, array, f"_{name}", f"{TYPE_WORDS.get(name, name)}[]")
+        filling.add("pg_type", oid=array, typname=f"_{name}", typlen=-1, typcategory="A", typelem=oid,
+                    typinput="array_in", typoutput="array_out", typreceive="array_recv", typsend="array_send",
+                    **plain)  # fmt: skip
 
 
-def _class_row(oid: int, name: str, schema: int, kind: str, columns: int, indexed: bool) -> tuple[Any, ...]:
-    return (oid, name, schema, 0, 0, _OWNER, 2 if kind == "r" else 403, oid, 0, 0, -1.0, 0, indexed, False, "p", kind,
-            columns, 0, False, False, False, False, False, True, "d", False, None, None, None)  # fmt: skip
+def _call_type(filling: _Filling, oid: int, name: str, word: str) -> None:
+    filling.call("type", word, oid)
+    filling.mean("type", name, oid)
 
 
-def _attribute_row(table: int, column: ColumnDescription, place: int, needed: bool) -> tuple[Any, ...]:
-    oid = OF_COLUMN.get(column.type.partition("(")[0], TEXT)
-    collation = 100 if oid == TEXT else 0
-    return (table, column.name, oid, LENGTHS.get(oid, -1), place, 0, -1, needed, False, "", "", False, True, collation,
-            -1, "p", "", None, None, None)  # fmt: skip
+def _fill_table(filling: _Filling, table: TableDescription) -> None:
+    number = filling.numbers[table.name.casefold()]
+    named = {"table_catalog": filling.base, "table_schema": "public", "table_name": table.name}
+    _fill_class(filling, number, table.name, "r", len(table.columns), relhasindex=bool(table.key),
+                relhastriggers=bool(table.foreign_keys) or table.name.casefold() in filling.referred,
+                relacl=_ANYBODY_READS)  # fmt: skip
+    filling.add("pg_tables", schemaname="public", tablename=table.name, tableowner=_OWNER_NAME,
+                hasindexes=bool(table.key))  # fmt: skip
+    filling.tell("tables", **named, table_type="BASE TABLE", is_insertable_into="NO", is_typed="NO")
+    grant = {"grantor": _OWNER_NAME, "grantee": "PUBLIC", "privilege_type": "SELECT", "is_grantable": "NO"}
+    for relation in ("table_privileges", "role_table_grants"):
+        filling.tell(relation, **named, **grant, with_hierarchy="YES")
+    for place, column in enumerate(table.columns, 1):
+        needed = column.name in table.key
+        _fill_column(filling, number, named, column, place, needed)
+        filling.tell("column_privileges", **named, **grant, column_name=column.name)
 
 
-def _column_row(
-    base: str, table: str, column: ColumnDescription, place: int, needed: bool
-) -> tuple[Any, ...]:
-    oid = OF_COLUMN.get(column.type.partition("(")[0], TEXT)
+def _fill_class(filling: _Filling, oid: int, name: str, kind: str, columns: int, **more: Any) -> None:
+    filling.call("relation", name, oid)
+    filling.add("pg_class", oid=oid, relname=name, relnamespace=PUBLIC, relowner=_OWNER, relfilenode=oid,
+                relam=2 if kind == "r" else 403, reltuples=-1.0, relpersistence="p", relkind=kind, relnatts=columns,
+                relispopulated=True, relreplident="d", **more)  # fmt: skip
+
+
+def _fill_column(
+    filling: _Filling, table: int, named: dict[str, str], column: ColumnDescription, place: int, needed: bool
+) -> None:
+    kind, _, digits = column.type.partition("(")
+    oid = OF_COLUMN.get(kind, TEXT)
     name = _TYPES[oid][0]
-    words = {"int8": "bigint", "float8": "double precision", "bool": "boolean",
-             "timestamp": "timestamp without time zone"}  # fmt: skip
-    return (base, "public", table, column.name, place, None, "NO" if needed else "YES", words.get(name, name), None,
-            None, None, None, "pg_catalog", name, "NO", "NEVER")  # fmt: skip
+    precision, _, scale = digits.strip(")").partition(", ") if oid == NUMERIC else ("", "", "")
+    filling.add("pg_attribute", attrelid=table, attname=column.name, atttypid=oid, attlen=LENGTHS.get(oid, -1),
+                attnum=place, attstattarget=-1, attcacheoff=-1, attnotnull=needed, attislocal=True,
+                atttypmod=((int(precision) << 16) | int(scale or 0)) + 4 if precision else -1,
+                attcollation=100 if oid == TEXT else 0, attstorage="p" if oid in LENGTHS else "x", attalign="i",
+                attbyval=0 < LENGTHS.get(oid, -1) <= 8, attidentity="", attgenerated="", attcompression="")  # fmt: skip
+    filling.tell("columns", **named, column_name=column.name, ordinal_position=place,
+                 is_nullable="NO" if needed else "YES", data_type=TYPE_WORDS.get(name, name), dtd_identifier=str(place),
+                 numeric_precision={"int8": 64, "float8": 53}.get(name, int(precision) if precision else None),
+                 numeric_precision_radix={"int8": 2, "float8": 2, "numeric": 10}.get(name),
+                 numeric_scale=int(scale or 0) if precision else {"int8": 0}.get(name),
+                 datetime_precision={"timestamp": 6, "date": 0}.get(name), udt_catalog=filling.base,
+                 udt_schema="pg_catalog", udt_name=name, is_self_referencing="NO", is_identity="NO",
+                 is_generated="NEVER", is_updatable="NO", identity_cycle="NO")  # fmt: skip
 
 
-def _constraint_row(
-    oid: int,
+def _fill_key(filling: _Filling, table: TableDescription) -> None:
+    number, name = filling.numbers[table.name.casefold()], f"{table.name}_pkey"
+    places = _places(table, table.key)
+    index = filling.indexes[table.name.casefold()]
+    quoted = ", ".join(map(_quoted, table.key))
+    nothing = [0] * len(places)
+    _fill_class(filling, index, name, "i", len(places))
+    for place, column in enumerate(table.key, 1):
+        oid = OF_COLUMN.get(_type_of(table, column).partition("(")[0], TEXT)
+        filling.mean("index", f"{index}.{place}", _quoted(column))
+        filling.add("pg_attribute", attrelid=index, attname=column, atttypid=oid, attnum=place, atttypmod=-1,
+                    attlen=LENGTHS.get(oid, -1), attislocal=True, attidentity="", attgenerated="")  # fmt: skip
+    filling.add("pg_index", indexrelid=index, indrelid=number, indnatts=len(places), indnkeyatts=len(places),
+                indisunique=True, indisprimary=True, indimmediate=True, indisvalid=True, indisready=True,
+                indislive=True, indkey=places, indcollation=nothing, indclass=nothing, indoption=nothing)  # fmt: skip
+    made = f"CREATE UNIQUE INDEX {_quoted(name)} ON public.{_quoted(table.name)} USING btree ({quoted})"
+    filling.mean("index", f"{index}.0", made)
+    filling.add("pg_indexes", schemaname="public", tablename=table.name, indexname=name, indexdef=made)
+    text = f"PRIMARY KEY ({quoted})"
+    _fill_constraint(filling, table, name, "PRIMARY KEY", text, table.key, conindid=index, confupdtype=" ",
+                     confdeltype=" ", confmatchtype=" ")  # fmt: skip
+    for column in table.key:
+        _fill_usage(filling, name, table.name, column)
+
+
+def _fill_reference(filling: _Filling, table: TableDescription, place: int, column: str, to: str) -> None:
+    there_name, _, there_column = to.rpartition(".")
+    there = filling.tables.get(there_name.casefold())
+    if there is None:
+        return
+    name = f"{table.name}_{column}_fkey{place if place > 1 else ''}"
+    target = next(
+        (item.name for item in there.columns if item.name.casefold() == there_column.casefold()), there_column
+    )
+    text = f"FOREIGN KEY ({_quoted(column)}) REFERENCES {_quoted(there.name)}({_quoted(target)})"
+    _fill_constraint(filling, table, name, "FOREIGN KEY", text, (column,), confupdtype="a", confdeltype="a",
+                     confmatchtype="s", conindid=filling.indexes[there.name.casefold()],
+                     confrelid=filling.numbers[there.name.casefold()], confkey=_places(there, (target,)))  # fmt: skip
+    _fill_usage(filling, name, there.name, target)
+    filling.tell("referential_constraints", constraint_catalog=filling.base, constraint_schema="public",
+                 constraint_name=name, unique_constraint_catalog=filling.base, unique_constraint_schema="public",
+                 unique_constraint_name=f"{there.name}_pkey" if there.key == (target,) else None, match_option="NONE",
+                 update_rule="NO ACTION", delete_rule="NO ACTION")  # fmt: skip
+
+
+def _fill_constraint(
+    filling: _Filling,
+    table: TableDescription,
     name: str,
     kind: str,
-    table: int,
-    index: int,
-    target: int,
-    key: list[int],
-    there: list[int] | None,
-) -> tuple[Any, ...]:
-    return (oid, name, PUBLIC, kind, False, False, True, table, 0, index, 0, target, " ", " ", " ", True, 0, True, key,
-            there, None, None)  # fmt: skip
+    text: str,
+    columns: tuple[str, ...],
+    **more: Any,
+) -> None:
+    filling.constraints += 1
+    filling.add("pg_constraint", oid=filling.constraints, conname=name, connamespace=PUBLIC, contype=kind[0].lower(),
+                convalidated=True, conislocal=True, connoinherit=True, conkey=_places(table, columns),
+                conrelid=filling.numbers[table.name.casefold()], **more)  # fmt: skip
+    filling.mean("constraint", filling.constraints, text)
+    named = {"constraint_catalog": filling.base, "constraint_schema": "public", "constraint_name": name,
+             "table_catalog": filling.base, "table_schema": "public", "table_name": table.name}  # fmt: skip
+    filling.tell("table_constraints", **named, constraint_type=kind, is_deferrable="NO", initially_deferred="NO",
+                 enforced="YES")  # fmt: skip
+    for place, column in enumerate(columns, 1):
+        filling.tell("key_column_usage", **named, column_name=column, ordinal_position=place,
+                     position_in_unique_constraint=place if kind == "FOREIGN KEY" else None)  # fmt: skip
+
+
+def _fill_usage(filling: _Filling, constraint: str, table: str, column: str) -> None:
+    """The column that a key is of, or that a reference leads to."""
+    filling.tell("constraint_column_usage", table_catalog=filling.base, table_schema="public", table_name=table,
+                 column_name=column, constraint_catalog=filling.base, constraint_schema="public",
+                 constraint_name=constraint)  # fmt: skip
+
+
+def _places(table: TableDescription, columns: tuple[str, ...]) -> list[int]:
+    places = {column.name.casefold(): place for place, column in enumerate(table.columns, 1)}
+    return [places[column.casefold()] for column in columns]
+
+
+def _type_of(table: TableDescription, name: str) -> str:
+    return next(column.type for column in table.columns if column.name.casefold() == name.casefold())
+
+
+def _quoted(name: str) -> str:
+    plain = name.isascii() and name.replace("_", "a").isalnum() and name == name.lower()
+    return name if plain and not name[0].isdigit() else '"' + name.replace('"', '""') + '"'

@@ -28,6 +28,8 @@ Kind = Literal[
 ]
 _TRANSACTION = ("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE")
 _IGNORED = ("DISCARD", "DEALLOCATE", "CLOSE", "LISTEN", "UNLISTEN")
+# Functions that drivers read from as from tables; they are of the session and know no rows.
+_VALUES = ("current_schema", "current_schemas", "current_database", "version", "unnest", "generate_series")
 _OPTION = re.compile(r"\s*+sordino\s*+:(.*+)", re.IGNORECASE | re.DOTALL)
 # No alternative is tried again after it failed (the signs *+ and ++), and what is never closed goes to the end.
 _PIECE = re.compile(
@@ -198,4 +200,8 @@ def _asks_catalogue(pieces: list[Piece], tables: Collection[str]) -> bool:
         return False
     if any(name.startswith("pg_") or name == "information_schema" for name in names):
         return True
-    return "from" not in names
+    return all(
+        after.text == "(" and name.text.lower() in _VALUES
+        for word, name, after in zip(pieces, pieces[1:] + pieces[:1], pieces[2:] + pieces[:2], strict=True)
+        if word.kind == "word" and word.text.lower() == "from"
+    )

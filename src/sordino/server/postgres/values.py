@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,6 +18,19 @@ BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4, TEXT, OID = 16, 17, 18, 19, 20, 21, 2
 FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC, UUID = (
     700, 701, 705, 1042, 1043, 1082, 1114, 1184, 1700, 2950,
 )  # fmt: skip
+INT2VECTOR, OIDVECTOR = 22, 30
+# The type of lists of a type.
+ARRAYS = {BOOL: 1000, BYTEA: 1001, CHAR: 1002, NAME: 1003, INT2: 1005, INT4: 1007, TEXT: 1009, BPCHAR: 1014,
+          VARCHAR: 1015, INT8: 1016, FLOAT4: 1021, FLOAT8: 1022, OID: 1028, TIMESTAMP: 1115, DATE: 1182, 1083: 1183,
+          TIMESTAMPTZ: 1185, NUMERIC: 1231, UUID: 2951, INT2VECTOR: 1006, OIDVECTOR: 1013, 24: 1008, 114: 199,
+          1186: 1187, 2205: 2210, 2206: 2211, 3802: 3807}  # fmt: skip
+VECTORS = {INT2VECTOR: INT2, OIDVECTOR: OID}
+_ITEMS = {array: item for item, array in ARRAYS.items()} | VECTORS
+# What a statement may call a parameter's type: ``$1::bigint``, ``$2::oid[]``.
+CALLED = {"bool": BOOL, "boolean": BOOL, "int2": INT2, "smallint": INT2, "int4": INT4, "int": INT4, "integer": INT4,
+          "int8": INT8, "bigint": INT8, "oid": OID, "float4": FLOAT4, "real": FLOAT4, "float8": FLOAT8,
+          "double precision": FLOAT8, "numeric": NUMERIC, "decimal": NUMERIC, "text": TEXT, "varchar": VARCHAR,
+          "name": NAME, "date": DATE, "timestamp": TIMESTAMP, "timestamptz": TIMESTAMPTZ, "uuid": UUID}  # fmt: skip
 LENGTHS = {BOOL: 1, CHAR: 1, NAME: 64, INT8: 8, INT2: 2, INT4: 4, OID: 4, FLOAT4: 4, FLOAT8: 8, DATE: 4,
            TIMESTAMP: 8, TIMESTAMPTZ: 8, UUID: 16}  # fmt: skip
 OF_KIND = {
@@ -38,6 +52,12 @@ OF_COLUMN = {
     "timestamp": TIMESTAMP,
     "uuid": UUID,
 }
+_PLAIN = re.compile(r"[^\s\"{}\\,]+")
+_ITEM = re.compile(
+    r'\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"\s*+|(?P<plain>[^\s"{}\\,][^"{}\\,]*+))(?P<end>,|\Z)', re.DOTALL
+)
+# A zone after a date or a moment without one says nothing, in PostgreSQL too.
+_ZONE = re.compile(r"\s*(?:Z|[+-]\d\d(?::?\d\d)?)$")
 _DAY_ZERO = date(2000, 1, 1)
 _MOMENT_ZERO = datetime(2000, 1, 1)
 
@@ -60,6 +80,8 @@ def encode(value: Any, oid: int, format_code: int) -> bytes | None:
         return None
     if format_code == 0:
         return _as_text(value, oid).encode("utf-8", errors="replace")
+    if oid in _ITEMS:
+        return _pack_list(value, oid)
     packer = _BINARY.get(oid)
     return _as_text(value, oid).encode("utf-8", errors="replace") if packer is None else packer(value)
 
@@ -76,14 +98,75 @@ def _as_text(value: Any, oid: int) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ")
     if isinstance(value, list | tuple):
-        return (
-            "{" + ",".join("NULL" if item is None else _quoted(_as_text(item, TEXT)) for item in value) + "}"
-        )
+        if oid in VECTORS:
+            return " ".join(map(str, value))
+        return write_list([None if item is None else _as_text(item, _ITEMS.get(oid, TEXT)) for item in value])
     return str(value)
 
 
+def write_list(items: Sequence[str | None]) -> str:
+    """A list as PostgreSQL writes it: {a,"b c",NULL}."""
+    return "{" + ",".join("NULL" if item is None else _quoted(item) for item in items) + "}"
+
+
+def read_list(text: str) -> list[str | None] | None:
+    """The items of a list as PostgreSQL writes it; None where it is not one, or one of lists."""
+    inner = text.strip()
+    if len(inner) < 2 or inner[0] != "{" or inner[-1] != "}":
+        return None
+    inner = inner[1:-1]
+    items: list[str | None] = []
+    place = 0
+    while inner.strip():
+        found = _ITEM.match(inner, place)
+        if found is None:
+            return None
+        quoted, plain = found["quoted"], found["plain"]
+        if quoted is not None:
+            items.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
+        else:
+            items.append(None if plain.strip().upper() == "NULL" else plain.strip())
+        place = found.end()
+        if place >= len(inner):
+            return None if inner.endswith(",") and found["end"] == "," else items
+    return items
+
+
 def _quoted(value: str) -> str:
+    if _PLAIN.fullmatch(value) and value.upper() != "NULL":
+        return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _pack_list(value: Any, oid: int) -> bytes:
+    """One dimension of items of one type; vectors count from zero."""
+    kind = _ITEMS[oid]
+    items = [encode(item, kind, 1) for item in value]
+    if not items and oid not in VECTORS:
+        return struct.pack("!iiI", 0, 0, kind)
+    first = 0 if oid in VECTORS else 1
+    head = struct.pack("!iiIii", 1, int(None in items), kind, len(items), first)
+    return head + b"".join(
+        struct.pack("!i", -1) if item is None else struct.pack("!i", len(item)) + item for item in items
+    )
+
+
+def _unpack_list(raw: bytes) -> str:
+    """A list of one dimension, as its text."""
+    dimensions, _, kind = struct.unpack("!iiI", raw[:12])
+    if dimensions == 0:
+        return "{}"
+    (count, _), place = struct.unpack("!ii", raw[12:20]), 20
+    items: list[str | None] = []
+    while place < len(raw):
+        (length,) = struct.unpack("!i", raw[place : place + 4])
+        place += 4
+        item = None if length < 0 else decode(raw[place : place + length], kind, 1)
+        items.append(None if item is None else _as_text(item, kind))
+        place += max(length, 0)
+    if dimensions != 1 or count != len(items):
+        raise ValueError
+    return write_list(items)
 
 
 def _pack_date(value: Any) -> bytes:
@@ -146,7 +229,7 @@ def decode(raw: bytes | None, oid: int, format_code: int) -> Any:
         if format_code == 0:
             return _TEXTS.get(oid, str)(raw.decode("utf-8"))
         if format_code == 1:
-            unpack = _UNPACK.get(oid)
+            unpack = _unpack_list if oid in _ITEMS else _UNPACK.get(oid)
             return raw.decode("utf-8") if unpack is None else unpack(raw)
     except (ValueError, struct.error, ArithmeticError, UnicodeDecodeError):
         raise FrameError(f"a parameter of type {oid} is malformed") from None
@@ -157,6 +240,12 @@ def _truth(text: str) -> bool:
     if text.lower() not in ("t", "f", "true", "false", "1", "0", "on", "off", "yes", "no"):
         raise ValueError
     return text.lower() in ("t", "true", "1", "on", "yes")
+
+
+def _read_moment(text: str) -> datetime:
+    """Some drivers write a zone after dates as well."""
+    day = text[:10]
+    return datetime.fromisoformat(day + _ZONE.sub("", text[10:]))
 
 
 def _unpack_numeric(raw: bytes) -> Decimal:
@@ -178,9 +267,9 @@ _TEXTS: dict[int, Callable[[str], Any]] = {
     FLOAT4: float,
     FLOAT8: float,
     NUMERIC: Decimal,
-    DATE: date.fromisoformat,
-    TIMESTAMP: datetime.fromisoformat,
-    TIMESTAMPTZ: datetime.fromisoformat,
+    DATE: lambda text: _read_moment(text).date(),
+    TIMESTAMP: lambda text: _read_moment(text),
+    TIMESTAMPTZ: lambda text: datetime.fromisoformat(text),
 }
 _UNPACK: dict[int, Callable[[bytes], Any]] = {
     BOOL: lambda raw: bool(struct.unpack("!?", raw)[0]),
