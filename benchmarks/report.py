@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
     *(
         ROOT / "docs" / "benchmarks" / page
-        for page in ("index.md", "sql.md", "users.md", "trees.md", "series.md", "logs.md")
+        for page in ("index.md", "sql.md", "users.md", "trees.md", "series.md", "logs.md", "server.md")
     ),
     ROOT / "docs" / "theory" / "solver.md",
 )

@@ -1,6 +1,6 @@
 """A server beside the library call: latency over each protocol, throughput at 50 clients, memory after many requests.
 
-    python benchmarks/server.py [--quick]
+    python benchmarks/server.py [--quick] [--write-docs]
 
 The library call commits to the same ledger on disk; the journal's two durable lines are the server's own. All clients
 are threads of the server's process and share its interpreter, so throughput is a lower bound. The race: 50 analysts ask
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 import psycopg
 from adbc_driver_flightsql import dbapi
-from report import Report
+from report import Check, Report, rewrite
 
 from tests.e2e.server.serving import POLICY, Serving, serving
 
@@ -42,13 +42,15 @@ def run(quick: bool = False) -> Report:
         tempfile.TemporaryDirectory() as folder,
         serving(Path(folder), policy=policy, names=["ann", *names], workers=4, epsilon=EPSILON) as server,
     ):
-        rows = [
-            *_latencies(server, asked),
-            _throughput(server, requests // 20),
-            _race(server, names, questions),
-        ]
-        rows.append(_memory(server, requests))
-    return Report("server", ["what", "median", "95 %", "beside the library"], rows)
+        latencies, throughput = _latencies(server, asked), _throughput(server, requests // 20)
+        race, memory = _race(server, names, questions), _memory(server, requests)
+    checks = [
+        Check("nobody spends more than the budget, and all that is paid for is answered", race[-1],
+              race[-1].startswith("0 overspent, 0 ")),
+        Check("memory stays", memory[-1], float(memory[-1].removesuffix("×")) < 1.2),
+    ]  # fmt: skip
+    rows = [*latencies, throughput, race, memory]
+    return Report("server", ["what", "median", "95 %", "beside the library"], rows, checks)
 
 
 def _latencies(server: Serving, count: int) -> list[list[str]]:
@@ -176,6 +178,9 @@ def _flight(server: Serving, name: str) -> dbapi.Connection:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
-    made = run(parser.parse_args().quick)
-    for row in [made.header, *made.rows]:
-        print("  ".join(f"{cell:<60}" if place == 0 else f"{cell:<22}" for place, cell in enumerate(row)))
+    parser.add_argument("--write-docs", action="store_true")
+    given = parser.parse_args()
+    made = run(given.quick)
+    print(made.markdown())
+    if given.write_docs:
+        rewrite(made.marker, made.markdown())
