@@ -33,8 +33,8 @@ demo: $(BIN)/sordino ## answer several private questions and write an HTML repor
 check: $(VENV)/.tests-ready ## format, lint, types and the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n auto -m "not slow" tests/unit tests/property
+	@$(BIN)/mypy & types=$$!; $(BIN)/pytest -n auto -m "not slow" tests/unit tests/property; tested=$$?; \
+		wait $$types && exit $$tested
 
 browser: # pages are tested in one, and clients with their drivers; a CI machine installs both, everybody else is told how
 	@{ command -v chromium && command -v chromedriver; } >/dev/null || $(call INSTALL,chromium chromium-driver) || \

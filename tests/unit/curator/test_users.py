@@ -241,6 +241,7 @@ def test_numbers_of_customers_have_a_median(ann):
     assert ann.query(sql, epsilon=BIG).value == 5
 
 
+@pytest.mark.slow
 def test_a_long_expression_is_not_written_once_per_group(curator):
     """A week of a day is a page of SQL; 53 of them took as many seconds as others take milliseconds."""
     week = pa.table({"id": [1], "day": pa.array([0], pa.date32())})

@@ -283,6 +283,7 @@ def test_ids_that_do_not_fit_64_bits_are_no_nodes(kind):
         assert curator.session("ann").count("t", "edges", nodes=3, epsilon=100).value == 1
 
 
+@pytest.mark.slow
 def test_a_graph_may_be_the_first_thing_that_a_process_asks_for():
     # what is imported on demand elsewhere hides what is not imported here
     script = """
@@ -305,6 +306,7 @@ def test_a_column_hidden_in_another_case_holds_no_ids():
         curator.session("ann").count("t", "edges", nodes=3, epsilon=1)
 
 
+@pytest.mark.slow
 def test_one_row_of_an_edge_table_is_at_most_one_edge():
 
     ids = pa.array([1, 2, 3])

@@ -126,6 +126,7 @@ def test_public_graphs_agree_with_stored_values(name):
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=6e-7)  # stored with six decimals
 
 
+@pytest.mark.slow
 def test_a_public_graph_with_hubs_agrees_with_networkx():
     graph = Graph.read(shared_file("graphs/musae-github.txt"))
     values = ego_betweenness(graph)

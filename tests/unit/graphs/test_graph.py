@@ -303,6 +303,7 @@ def test_errors_show_no_ids():
         assert "987654" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_networkx_is_not_imported():
     code = (
         "import sys; from sordino.graphs.graph import Graph; Graph.of([(0, 1)]); "

@@ -58,6 +58,7 @@ def test_hashes_are_what_their_definition_says(grown, path):
     assert [event.hash for event in grown.history()] == [row["hash"] for row in rows(path)]
 
 
+@pytest.mark.slow
 def test_an_edit_of_any_field_of_any_event_is_found(grown, path):
     columns = [name for name in rows(path)[0] if name != "number"]
     said = set()

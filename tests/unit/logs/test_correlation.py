@@ -34,6 +34,7 @@ def test_events_of_one_organisation_do_reach_another():
     assert "ann" in found.for_owner("O2").column("y").to_pylist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("match", ["any", "column"])
 def test_thousands_of_random_logs_follow_the_rule(match):
     random = Random(f"plain {match}")

@@ -72,6 +72,7 @@ def find_unmasked_rows(log: list[Entry], match: str) -> int:
     return wrong
 
 
+@pytest.mark.slow
 def test_what_an_owner_may_not_see_leaves_as_zeros():
     random = Random("zeros")
     for _ in range(200):

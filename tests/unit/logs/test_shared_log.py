@@ -33,6 +33,7 @@ def spoil_others(entries: Entries, owner: str) -> Entries:
     return replace(entries, table=pa.table(columns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide_times", [False, True])
 def test_an_owner_needs_nothing_but_what_was_opened_to_it(hide_times):
     random = Random("opened")

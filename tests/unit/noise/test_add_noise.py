@@ -68,6 +68,7 @@ def test_a_smooth_bound_is_refused_where_only_a_constant_one_is_sound(noise):
         add_noise(5, PROFILE, epsilon=1.0, delta=1e-6, noise=noise, step=1)
 
 
+@pytest.mark.slow
 def test_the_law_is_that_of_the_draw():
     with seeded(3):
         draws = [add_noise(7, PROFILE, epsilon=1.0, step=1).value for _ in range(4000)]

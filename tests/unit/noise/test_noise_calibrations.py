@@ -116,6 +116,7 @@ def test_student_t_loss_is_at_most_epsilon_and_almost_that(nu, epsilon, share):
     assert epsilon * (1 - 1e-4) <= loss <= epsilon * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @given(st.floats(1.1, 30), st.floats(0.01, 20), st.floats(0, 0.95))
 @settings(max_examples=80, deadline=None)
 def test_cauchy_loss_is_at_most_epsilon_and_almost_that(gamma, epsilon, share):

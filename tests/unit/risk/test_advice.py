@@ -106,6 +106,7 @@ def test_the_best_region_is_told():
     assert allow_epsilon(whole.bound(point, point, all_values), 0.3)[0] == pytest.approx(math.log(6) / 55)
 
 
+@pytest.mark.slow
 def test_numbers_may_be_guessed_together():
     both = {"x": RangePrior.of([0, 100]), "y": RangePrior.of([0, 100])}
     at = {"x": 50, "y": 50}
@@ -125,6 +126,7 @@ def test_numbers_may_be_guessed_together():
     assert 0 < either.epsilon < math.inf
 
 
+@pytest.mark.slow
 def test_goals_of_many_cells_end():
     three = {name: RangePrior.of([0, 100]) for name in "xyz"}
     small = advise_epsilon("x within 0.1 AND y within 0.1 AND z within 0.1", three, 0.1, norm="l1(x, y, z)")

@@ -59,6 +59,7 @@ def test_laplace_noise_on_a_number_is_what_quadrature_says():
     assert one < twice < other
 
 
+@pytest.mark.slow
 def test_without_privacy_the_number_is_known_and_with_all_of_it_nothing_is():
     known = NumberModel.of(0, 10, **UNIFORM, panels=200)
     assert posterior_given_output(known, [2.0], noise=CountNoise.gaussian(0.1))[0] == pytest.approx(

@@ -86,6 +86,7 @@ def test_a_reconstruction_is_a_test_whose_false_alarms_are_the_baseline():
     )
 
 
+@pytest.mark.slow
 def test_several_releases_compose_as_gaussian_noise_does():
     parts = [GaussianPart(add_remove_row(), standard_deviation=4.0)] * 9
     some = RATES[[2, 5]]

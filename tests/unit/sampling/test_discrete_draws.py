@@ -67,6 +67,7 @@ def test_discrete_laplace_has_its_law(scale):
     assert not consistent(counts, laplace_law(float(scale) * 1.15), size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [Fraction(1, 5), Fraction(1), Fraction(9, 2)])
 def test_discrete_gaussian_has_its_law(variance):
     size = 20_000

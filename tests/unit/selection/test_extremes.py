@@ -94,6 +94,7 @@ def test_neighbours_never_differ_by_more_than_epsilon(scores, data):
     assert (np.abs(laws[0] - laws[1])[possible] <= 1 + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_partial_sums_of_a_large_profile_do_not_wrap():
     profile = sd.Profile.from_table(np.full(1 << 23, 2.0**40), bound=np.inf)
     grid = dampened_scores(pose_question([2.0**59, 2.0**41], profile=profile, epsilon=1, step=1.0))

@@ -27,6 +27,7 @@ def test_the_power_below_is_exact_next_to_powers():
         assert power_below(value) == power
 
 
+@pytest.mark.slow
 def test_a_gap_of_many_large_steps_is_exact():
     """2²³ whole numbers near 2³¹ sum to 2⁵⁴: doubles would round the sum."""
     bound, step, steps = 2.0 - 2.0**-29, 2.0**-30, 1 << 23

@@ -122,6 +122,7 @@ def test_a_decimal_of_any_digits_is_guarded():
     assert condition("n > 0", None).startswith('CASE WHEN "t"."n" > -1E-39')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0, 2, 7, 15])
 def test_decimals_compare_like_fractions(scale):
     draw = random.Random(scale)

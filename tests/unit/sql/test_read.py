@@ -485,6 +485,7 @@ def test_a_refusal_cuts_long_clauses():
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.slow
 def test_names_that_grow_when_written_out_are_refused_early():
     many = ", ".join(f"x || x AS x{n}" for n in range(300))
     long = " || ".join(["SUBSTRING(region, 1, 9)"] * 90)

@@ -185,6 +185,7 @@ def test_whatever_the_parser_raises_becomes_a_refusal_with_a_place(monkeypatch, 
 
 
 # The first three double the parser's time at every step, so that without a bound none of this ever ends.
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 @pytest.mark.parametrize(
     "text",
@@ -224,6 +225,7 @@ def test_the_parser_alone_would_take_for_ever():
     assert steps[2] > 3 * steps[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
 def test_sensible_joins_are_far_from_the_bound(dialect):
     joins = " ".join(f"JOIN posts p{n} ON p{n}.id = posts.id" for n in range(15))

@@ -53,11 +53,13 @@ def compare_with_search(norms, dual):
     return exceeded, close
 
 
+@pytest.mark.slow
 def test_a_search_never_exceeds_the_dual_and_comes_close():
     exceeded, close = compare_with_search(random_norms(60, 1), sd.Norm.dual)
     assert (exceeded, close >= 54) == (0, True)
 
 
+@pytest.mark.slow
 def test_splits_that_are_the_same_for_all_slopes_are_above_the_dual_too():
     exceeded, close = compare_with_search(random_norms(60, 2), sd.Norm.bound_slopes)
     assert exceeded == 0
@@ -70,6 +72,7 @@ def test_a_dual_of_separate_columns_is_refused_by_the_same_search():
     assert close <= 15
 
 
+@pytest.mark.slow
 def test_a_split_that_loses_an_occurrence_is_refused_by_the_same_search(monkeypatch):
     """The last occurrence of every column forgotten."""
     best = shared.SeparatedNorm.best_split
@@ -82,6 +85,7 @@ def test_a_split_that_loses_an_occurrence_is_refused_by_the_same_search(monkeypa
     assert compare_with_search(random_norms(60, 1), sd.Norm.dual)[0] > 10
 
 
+@pytest.mark.slow
 def test_lengths_and_unit_rates():
     for random, tree, norm in random_norms(60, 3):
         move = {name: random.normal(size=20) for name in norm.columns}
@@ -120,6 +124,7 @@ def exceeded_ratios(seed: int) -> int:
     return exceeded
 
 
+@pytest.mark.slow
 def test_ratios_bound_what_random_moves_find(monkeypatch):
     assert exceeded_ratios(5) == 0
     # the control: the weight of one occurrence only

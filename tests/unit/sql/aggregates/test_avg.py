@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
@@ -39,6 +40,7 @@ def test_without_one_of_the_radii_there_is_none():
     assert AVG.combine(parts).radius() is None
 
 
+@pytest.mark.slow
 def test_the_radius_holds_for_95_of_100_draws_of_laplace_noise():
     """10⁴ averages of noise whose radii fail with 2.5 % each: far fewer than 5 % fail, and more with a quarter."""
     rng = np.random.default_rng(3)

@@ -48,6 +48,7 @@ def test_without_noise_it_is_that_of_the_rows(name):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(EXACT))
 def test_the_exact_one_lies_within_the_radius_while_all_parts_do(name):
     draw, finite = random.Random(4), 0

@@ -217,6 +217,7 @@ def test_a_question_is_served_again_from_the_ledger():
         assert session.query(sql, epsilon=1, filters="ramp(6)", reuse=True).value != first.value
 
 
+@pytest.mark.slow
 def test_groups_by_a_category():
     with sd.connect(ROWS, policy=POLICY) as curator:
         sql = "SELECT flag, COUNT(*) AS n, MIN(x) AS m FROM ship AS groups_0 GROUP BY flag HAVING COUNT(*) > -1e9"
@@ -233,6 +234,7 @@ def test_groups_by_a_category():
     assert "flag may have changed for any row" in release.notes[-1]
 
 
+@pytest.mark.slow
 def test_groups_by_a_public_key_and_a_category():
     """Public keys take all of what a category leaves; the category is not fixed by any of them."""
     with sd.connect(ROWS, policy=POLICY) as curator:
