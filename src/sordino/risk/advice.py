@@ -187,8 +187,8 @@ def advise_for_rows(
         places = {parsed.place(target): target for target in targets}
     except (ParameterError, TypeError):
         raise PrivateDataError(
-            f"some rows hold what the prior of {', '.join(parsed.columns)} does not know: numbers, or values of its set, "
-            "are needed in all of them"
+            f"some rows hold what the prior of {', '.join(parsed.columns)} does not know: numbers, or values of its "
+            "set, are needed in all of them"
         ) from None
     found = [
         advise_epsilon(goal, prior, advantage, norm=norm, units=units, uses=uses, where=target)
