@@ -41,6 +41,7 @@ def test_a_budget_may_be_the_rise_of_a_belief():
         ({"epsilon": 1, "prior": 0.5}, "prior belongs to advantage"),
         ({"advantage": 0.1, "delta": 1e-6}, "leave delta out"),
         ({"advantage": 0.9, "prior": 0.5}, "cannot rise by 0.9"),
+        ({"advantage": 1e-8}, "advantage of 1e-08 allows less"),
     ],
 )
 def test_risks_that_are_none_are_refused(budget, message):
