@@ -176,8 +176,8 @@ def limit_of(budget: DeclaredBudget) -> Limit:
         millionths = math.floor(epsilon * _MILLION)
         if not millionths:
             raise ParameterError(
-                f"an advantage of {float(budget.advantage):g} allows less than the least epsilon of a budget, 0.000001; "
-                "give a larger advantage"
+                f"an advantage of {float(budget.advantage):g} allows less than the least epsilon of a budget, "
+                "0.000001; give a larger advantage"
             )
         return Limit.of(epsilon=Fraction(millionths, _MILLION))
     return Limit.of(epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho, at_delta=budget.at_delta)
