@@ -12,8 +12,11 @@ import yaml
 
 import sordino as sd
 from sordino.cli.app import run
+from sordino.core import ParameterError
 from sordino.curator.deployment_record import make_deployment_record
 from sordino.ledger import Ledger
+from sordino.sql.policy import Policy
+from sordino.testing import seeded
 
 SCHEMA = Path(__file__).parents[3] / "shared" / "data" / "registry" / "deployments-schema.yaml"
 POLICY = {
@@ -84,6 +87,67 @@ def test_what_is_missing_is_said(tmp_path, capsys):
         run(["ledger", "export", str(book), "--registry", "--dataset", "shop", "--state", "colour=red"]) != 0
     )
     assert "unknown field 'colour'" in capsys.readouterr().err
+    assert run(["ledger", "export", str(book), "--registry", "--dataset", "shop", "--state", "region"]) != 0
+    assert "FIELD=TEXT" in capsys.readouterr().err
+
+
+def make_record(policy, ask):
+    with Ledger.in_memory() as book:
+        for said in policy if isinstance(policy, list) else [policy]:
+            with sd.connect({"t": pa.table({"x": [1]})}, policy=said, ledger=book) as curator:
+                ask(curator)
+                used = curator.policy
+        return make_deployment_record(book, "d", policy=used)["deployment"]
+
+
+ROWS = {
+    "version": 1,
+    "dataset": "d",
+    "protects": "row",
+    "tables": {"t": {}},
+    "budgets": {"ann": {"epsilon": 3}},
+}
+
+
+def ask_once(curator):
+    if "ann" in curator.policy.budgets:
+        curator.session("ann").query("SELECT COUNT(*) FROM t", epsilon=2)
+    else:
+        curator.session("bob").query("SELECT COUNT(*) FROM t", epsilon=1)
+
+
+def test_a_budget_that_was_taken_back_was_spent_all_the_same():
+    content = make_record([ROWS, ROWS | {"budgets": {"bob": {"epsilon": 1}}}], ask_once)
+    assert content["privacy_loss"]["privacy_parameters"] == {"epsilon": 3.0}  # ann's 2, and bob's 1
+    assert "1 analyst with" in content["deployment_model"]["access_type_details"]
+
+
+def test_what_values_do_not_protect_is_named():
+    columns = {"x": {"type": "integer", "bounds": [0, 4]}}
+    policy = ROWS | {"protects": "values", "tables": {"t": {"norm": "x", "columns": columns}}}
+    assert (
+        "how many rows"
+        in make_record(policy, lambda curator: curator.session("ann").query("SELECT SUM(x) FROM t", 1))[
+            "dp_variant"
+        ]["unprotected_quantities"]
+    )
+    assert "how many rows" not in make_record(ROWS, ask_once)["dp_variant"]["unprotected_quantities"]
+
+
+def test_a_record_that_would_not_be_true_is_refused():
+    def ask_seeded(curator):
+        with seeded(1):
+            ask_once(curator)
+
+    with pytest.raises(ParameterError, match="NOT PRIVATE"):
+        make_record(ROWS, ask_seeded)
+    with (
+        Ledger.in_memory() as book,
+        sd.connect({"t": pa.table({"x": [1]})}, policy=ROWS, ledger=book) as curator,
+    ):
+        ask_once(curator)
+        with pytest.raises(ParameterError, match="the policy is about 'other'"):
+            make_deployment_record(book, "d", policy=Policy.load(ROWS | {"dataset": "other"}))
 
 
 @pytest.mark.parametrize(

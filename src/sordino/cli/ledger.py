@@ -413,6 +413,8 @@ def _print_record(file: str, dataset: str | None, policy: str | None, state: lis
 
     if dataset is None:
         raise ParameterError("--registry needs --dataset: a record is about one data set")
+    if wrong := [pair for pair in state if "=" not in pair]:
+        raise ParameterError(f"--state is FIELD=TEXT, got {wrong[0]!r}")
     stated = dict(pair.partition("=")[::2] for pair in state)
     declared = None if policy is None else Policy.load(Path(policy))
     with Ledger.open(file, write=False) as book:

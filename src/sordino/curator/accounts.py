@@ -173,7 +173,13 @@ def limit_of(budget: DeclaredBudget) -> Limit:
                 f"a belief of {float(budget.prior or 0):g} cannot rise by {float(budget.advantage):g}: every epsilon "
                 "keeps to that; give a smaller advantage"
             )
-        return Limit.of(epsilon=Fraction(math.floor(epsilon * _MILLION), _MILLION))
+        millionths = math.floor(epsilon * _MILLION)
+        if not millionths:
+            raise ParameterError(
+                f"an advantage of {float(budget.advantage):g} allows less than the least epsilon of a budget, "
+                "0.000001; give a larger advantage"
+            )
+        return Limit.of(epsilon=Fraction(millionths, _MILLION))
     return Limit.of(epsilon=budget.epsilon, delta=budget.delta, rho=budget.rho, at_delta=budget.at_delta)
 
 

@@ -19,7 +19,7 @@ from sordino.engines import Engine
 from sordino.ledger import Account, Ledger
 from sordino.mechanisms.names import GridNoiseName, SqlMechanismName
 from sordino.sql.answering.explain import explain_plan
-from sordino.sql.answering.forecast import count_moved_steps
+from sordino.sql.answering.forecast import list_public_noises
 from sordino.sql.answering.plan import AnswerOptions, AnswerPlan
 from sordino.sql.policy import Policy
 from sordino.sql.units.explain import explain_units
@@ -108,12 +108,13 @@ class Curator(Closing):
         )
         plan = self.plan(sql, options, filters)
         if isinstance(plan, ValuePlan):
-            return Secret(explain_values(self.data.engine, plan, self.data.policy, self.data.catalogue))
-        if isinstance(plan, UnitPlan):
-            facts, steps = explain_units(self.data.engine, plan), None
+            facts = explain_values(self.data.engine, plan, self.data.policy, self.data.catalogue)
+        elif isinstance(plan, UnitPlan):
+            facts = explain_units(self.data.engine, plan)
         else:
-            facts, steps = explain_plan(self.data.engine, plan), count_moved_steps(plan)
-        return Secret(facts | {"risk": say_risk(plan.guarantee, steps=steps)})
+            facts = explain_plan(self.data.engine, plan)
+        noises = list_public_noises(plan) if isinstance(plan, AnswerPlan) else ()
+        return Secret(facts | {"risk": say_risk(plan.guarantee, noises)})
 
     def check_rows(self) -> Secret[RowCheck]:
         """Whether the rows keep to the policy: its keys, foreign keys, conditions, bounds and domains.

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import version
 from typing import Any
 
 from sordino.core import Loss, ParameterError
 from sordino.curator.accounts import distance_of
-from sordino.ledger import Account, Event, Ledger
+from sordino.ledger import Account, Event, Ledger, Limit
+from sordino.ledger.composition import Amount
+from sordino.ledger.payment import RENEWABLE
 from sordino.sql.policy import Policy
 
 NOT_STATED = "Not stated."
@@ -30,7 +34,14 @@ def make_deployment_record(
     unknown = sorted(set(words) - set(STATED))
     if unknown:
         raise ParameterError(f"unknown field {unknown[0]!r}: {', '.join(STATED)} are accepted")
+    if policy is not None and policy.dataset != dataset:
+        raise ParameterError(f"the policy is about {policy.dataset!r}, and the record about {dataset!r}")
     committed = [event for event in events if event.kind == "commit"]
+    if any((event.release or {}).get("private") is False for event in committed):
+        raise ParameterError(
+            f"{dataset!r} has releases that were drawn from a seeded source and are NOT PRIVATE: no record can say "
+            "what they protect"
+        )
     paid = {event.number: event for event in events if event.kind == "reserve"}
     releases = [paid[event.reservation] for event in committed if event.reservation in paid]
     accounts = [account for account in ledger.accounts() if account.dataset == dataset]
@@ -65,7 +76,7 @@ def make_deployment_record(
                 "model_name": "Central",
                 "actors": "The owner holds data, policy and ledger. Analysts see what they paid for.",
                 "release_type": "One release" if len(releases) == 1 else "Many releases",
-                "release_type_details": f"{len(releases)} releases so far. A budget that is spent does not come back.",
+                "release_type_details": _describe_horizon(releases),
                 "access_type": "Interactive",
                 "access_type_details": _describe_access(accounts),
             },
@@ -95,6 +106,13 @@ def _slug(name: str) -> str:
     return "-".join(part for part in kept.split("-") if part) or "deployment"
 
 
+def _describe_horizon(releases: Sequence[Event]) -> str:
+    said = f"{len(releases)} release{'' if len(releases) == 1 else 's'} so far."
+    if any(event.scope == RENEWABLE for event in releases):
+        return f"{said} The budget is for every time of a series and comes back as its values forget one another."
+    return f"{said} A budget that is spent does not come back."
+
+
 def _list_binding(accounts: Sequence[Account]) -> list[Account]:
     """The cap; without one all accounts, whose owners may share answers."""
     return [account for account in accounts if account.analyst is None] or list(accounts)
@@ -109,7 +127,7 @@ def _name_variant(accounts: Sequence[Account]) -> str:
 
 def _find_parameters(accounts: Sequence[Account]) -> dict[str, float]:
     """Of the cap, or of all accounts together; of accounts of two measures the sum of their (ε, δ)."""
-    limits = [account.limit for account in _list_binding(accounts)]
+    limits = [_state_limit(account) for account in _list_binding(accounts)]
     if len({limit.measure for limit in limits}) == 2:
         stated = [
             Loss(rho=float(limit.amount.loss)).as_approximate(float(limit.at_delta or 0))
@@ -131,16 +149,25 @@ def _find_parameters(accounts: Sequence[Account]) -> dict[str, float]:
     return {limits[0].measure: float(loss)} | ({"delta": float(delta)} if delta else {})
 
 
+def _state_limit(account: Account) -> Limit:
+    """What may be spent or, where a budget was lowered or taken back after that, what was."""
+    limit, spent = account.limit, account.spent
+    return replace(
+        limit, amount=Amount(max(limit.amount.loss, spent.loss), max(limit.amount.delta, spent.delta))
+    )
+
+
 def _describe_account(account: Account) -> str:
     who = "all analysts together" if account.analyst is None else "one analyst"
-    return f"{who}: {account.limit}"
+    return f"{who}: {_state_limit(account)}"
 
 
 def _describe_access(accounts: Sequence[Account]) -> str:
-    analysts = sum(account.analyst is not None for account in accounts)
+    analysts = sum(account.analyst is not None and bool(account.limit.amount.loss) for account in accounts)
     capped = any(account.analyst is None for account in accounts)
     rule = "a cap holds for all of them together" if capped else "they are assumed not to share answers"
-    return f"{analysts} analysts with budgets of their own; {rule}."
+    many = f"{analysts} analyst{'' if analysts == 1 else 's'}"
+    return f"{many} with budgets of their own; {rule}."
 
 
 def _describe_domain(policy: Policy | None) -> str:
@@ -156,6 +183,12 @@ def _describe_unprotected(policy: Policy | None) -> str:
         [] if policy is None else sorted(table.name for table in policy.tables.values() if not table.private)
     )
     tables = f"the tables {', '.join(public)}; " if public else ""
+    if policy is not None and policy.measured:
+        columns = [
+            f"{t.name}.{c.name}" for t in policy.tables.values() for c in t.columns.values() if c.public
+        ]
+        tables += f"the columns {', '.join(columns)}; " if columns else ""
+        tables += "" if policy.counts_rows else "how many rows there are; "
     return f"{tables}names, types, bounds and domains of columns; how long an answer takes."
 
 
@@ -163,6 +196,6 @@ def _describe_mechanisms(releases: Sequence[Event]) -> str:
     used = sorted({event.mechanism for event in releases if event.mechanism})
     named = "; ".join(used) if used else "none so far"
     return (
-        f"{named}. Sordino draws exactly, on public lattices, so that no floating-point number carries the guarantee; "
-        "how long an answer takes is not hidden."
+        f"{named}. Sordino {version('sordino')} draws exactly, on public lattices, so that no floating-point number "
+        "carries the guarantee; how long an answer takes is not hidden."
     )

@@ -9,9 +9,10 @@ from sordino.core import Guarantee
 from sordino.curator.answer import quote_question
 from sordino.curator.dataset import DataSet
 from sordino.curator.quote import Foreseen, Question, Quote
-from sordino.curator.risk_words import find_membership_advantage, say_risk
+from sordino.curator.risk_words import PublicNoise, find_membership_advantage, find_trade_off, say_risk
 from sordino.display.html import join_html, render_facts, render_note
 from sordino.ledger import Account
+from sordino.risk import TradeOff
 from sordino.sql.answering.forecast import NumberForecast
 
 
@@ -20,8 +21,8 @@ class Preview:
     """A question that was read and planned, and not asked: nothing is spent, and no private row was read.
 
     ``before`` and ``after``: the account now, and as it would be. ``numbers``: what is measured and gets noise, where
-    the workload can tell. ``composition``: how the budget is divided. ``steps``: how far one unit moves an answer that
-    has discrete Laplace noise and nothing else (`count_moved_steps`).
+    the workload can tell. ``composition``: how the budget is divided. ``noises``: of all
+    numbers that one unit moves, where their laws are public (`list_public_noises`).
     """
 
     question: str
@@ -32,12 +33,21 @@ class Preview:
     composition: str = ""
     groups: int | None = None
     numbers: tuple[NumberForecast, ...] = ()
-    steps: int | None = None
+    noises: tuple[PublicNoise, ...] = ()
 
     @property
     def affordable(self) -> bool:
         """Whether the account allows it; the cap over all analysts is not looked at."""
         return not self.before.suspended and self.after.spent.within(self.after.limit.amount)
+
+    @property
+    def trade_off(self) -> TradeOff | None:
+        """How well anybody can tell from the answer whether a unit is in the data, at every rate of false alarms.
+
+        From the law of the noise where it is public, else what the loss alone allows; None where units cost different
+        losses.
+        """
+        return find_trade_off(self.guarantee, self.noises)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -74,7 +84,7 @@ class Preview:
             "question": self.question,
             "mechanism": self.mechanism,
             "guarantee": self.guarantee.to_dict(),
-            "membership_advantage": find_membership_advantage(self.guarantee, steps=self.steps),
+            "membership_advantage": find_membership_advantage(self.guarantee, self.noises),
             "composition": self.composition,
             "groups": self.groups,
             "numbers": [number.to_dict() for number in self.numbers],
@@ -86,7 +96,7 @@ class Preview:
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [("cost", str(self.guarantee)), ("mechanism", self.mechanism)]
-        if (risk := say_risk(self.guarantee, steps=self.steps)) is not None:
+        if (risk := say_risk(self.guarantee, self.noises)) is not None:
             facts.insert(1, ("risk", risk))
         if self.composition:
             facts.append(("budget", self.composition))
@@ -111,7 +121,7 @@ def preview_question(data: DataSet, analyst: str, question: Question[Quote]) -> 
         composition=forecast.composition,
         groups=forecast.groups,
         numbers=forecast.numbers,
-        steps=forecast.steps,
+        noises=forecast.noises,
     )
 
 

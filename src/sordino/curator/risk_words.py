@@ -3,39 +3,70 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sordino.core import Guarantee
 from sordino.core.distance import WITH_ALL_ROWS
-from sordino.risk.belief import bound_membership, bound_membership_by_steps
+from sordino.risk import StepNoise, TradeOff
+from sordino.sql.answering.cell_noise import ConcentratedNoise, ConstantNoise
 from sordino.sql.policy import DeclaredBudget
 
+PublicNoise = ConstantNoise | ConcentratedNoise
 
-def say_risk(guarantee: Guarantee, *, steps: int | None = None) -> str | None:
-    """How often whoever sees one answer can tell whether a unit is in the data; None where that cannot be said."""
-    advantage = find_membership_advantage(guarantee, steps=steps)
-    if advantage is None:
+_DOWN = 1 - 1e-12
+
+
+_SIDES = {
+    "add_remove": "whether one {unit} is in the data",
+    "flip": "whether one {unit} is there",
+    "replace": "which of two one {unit} is",
+    "move": "which of two databases it is of, one unit of {unit} apart,",
+}
+
+
+def say_risk(guarantee: Guarantee, noises: Sequence[PublicNoise] = ()) -> str | None:
+    """How often whoever sees one answer can tell two neighbours apart; None where that cannot be said."""
+    curve = find_trade_off(guarantee, noises)
+    if curve is None:
         return None
-    unit = guarantee.distance.unit.removesuffix(WITH_ALL_ROWS)
+    distance = guarantee.distance
+    asked = _SIDES[distance.change].format(unit=distance.unit.removesuffix(WITH_ALL_ROWS))
     return (
-        f"who guesses from this answer whether one {unit} is in the data is right at most "
-        f"{_round_up(50 * (1 + advantage))} % of the time, 50 % without it"
+        f"who guesses from this answer {asked} is right at most "
+        f"{_round_up(50 * (1 + curve.advantage))} % of the time, 50 % without it"
     )
 
 
-def find_membership_advantage(guarantee: Guarantee, *, steps: int | None = None) -> float | None:
-    """Right alarms minus false alarms at best; None where a unit is not there or not there for the whole loss.
+def find_membership_advantage(guarantee: Guarantee, noises: Sequence[PublicNoise] = ()) -> float | None:
+    """Right alarms minus false alarms at best; None where no unit is there or not there for the whole loss."""
+    curve = find_trade_off(guarantee, noises)
+    is_there = guarantee.distance.change in ("add_remove", "flip")
+    return min(1.0, curve.advantage / _DOWN) if curve is not None and is_there else None
 
-    ``steps``: how far a unit moves an answer that has discrete Laplace noise and nothing else; its own law is then
-    reckoned with. Else it is what the loss alone implies, for the worst of all releases that have it: noise that
-    follows the rows has a law that is not public.
+
+def find_trade_off(guarantee: Guarantee, noises: Sequence[PublicNoise] = ()) -> TradeOff | None:
+    """How well two neighbours can be told apart by an answer; None where changes cost different losses.
+
+    **Guarantee**: an upper bound over all neighbours, in what is told. ``noises``: of all numbers that one change
+    moves, where their laws are public; the law of all of them together is then reckoned with. Else it is what the loss
+    alone implies, for the worst of all releases that have it: noise that follows the rows has a law that is not
+    public, and what two neighbours with different scales tell is covered by their loss.
     """
-    distance = guarantee.distance
-    if distance.change != "add_remove" or distance.weights:
+    if guarantee.distance.weights:
         return None
-    if steps and guarantee.epsilon is not None:
-        return bound_membership_by_steps(guarantee.epsilon, steps)
-    return bound_membership(guarantee.loss)
+    allowed = TradeOff.of_loss(guarantee.loss)
+    if not noises:
+        return allowed
+    drawn = TradeOff.of_steps([_read(noise) for noise in noises])
+    return min((drawn, allowed), key=lambda curve: curve.advantage)
+
+
+def _read(noise: PublicNoise) -> StepNoise:
+    steps = int(noise.sensitivity)
+    if isinstance(noise, ConcentratedNoise):
+        return StepNoise(steps, rho=float(noise.rho))
+    return StepNoise(steps, epsilon=float(noise.epsilon))
 
 
 def _round_up(percent: float) -> str:

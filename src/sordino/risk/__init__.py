@@ -15,6 +15,7 @@ from sordino.risk.posteriors import (
     posterior_given_outputs,
 )
 from sordino.risk.priors import NormalPrior, Prior, RangePrior, SetPrior, UnknownPrior, make_prior
+from sordino.risk.step_noise import StepNoise
 from sordino.risk.trade_off import TradeOff, compose_releases
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "RangePrior",
     "RiskAdvice",
     "SetPrior",
+    "StepNoise",
     "TradeOff",
     "UnknownPrior",
     "advise_epsilon",

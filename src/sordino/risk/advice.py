@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.core import ParameterError, Secret
+from sordino.core import ParameterError, PrivateDataError, Secret
 from sordino.core.parameters import positive, whole
 from sordino.risk.goal import Goal, JointGuess
 from sordino.risk.guessing import (
@@ -181,10 +181,18 @@ def advise_for_rows(
         raise ParameterError(
             f"rows must hold the columns {', '.join(parsed.columns)}, with one entry per row each"
         )
-    targets = [dict(zip(parsed.columns, row, strict=True)) for row in set(zip(*columns, strict=True))]
+    check_advantage(advantage), whole("uses", uses, least=1)  # what is not the rows' fault is said as ever
+    targets = [dict(zip(parsed.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    try:
+        places = {parsed.place(target): target for target in targets}
+    except (ParameterError, TypeError):
+        raise PrivateDataError(
+            f"some rows hold what the prior of {', '.join(parsed.columns)} does not know: numbers, or values of its "
+            "set, are needed in all of them"
+        ) from None
     found = [
         advise_epsilon(goal, prior, advantage, norm=norm, units=units, uses=uses, where=target)
-        for target in targets
+        for target in places.values()
     ]
     return Secret(min(found, key=lambda advice: advice.epsilon))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sordino.core import Loss, ParameterError
+from sordino.core import ParameterError
 from sordino.core.parameters import positive, whole
 from sordino.risk.guessing import allow_unknown, check_advantage
 
@@ -44,38 +44,6 @@ def limit_belief(advantage: float, *, prior: float | None = None, units: int = 2
             # ln of the ratio of both odds, which is 1 + this
             found = min(found, math.log1p(advantage / (p * (1 - p - advantage))) / units * _DOWN)
     return found
-
-
-def bound_membership(loss: Loss) -> float:
-    """Right alarms minus false alarms at best of whoever guesses membership from a release of this loss.
-
-    **Guarantee**: for ε and δ that of the worst mechanism, (e^ε - 1 + 2δ)/(e^ε + 1); for ρ of zCDP, where the
-    Kullback-Leibler divergence of neighbours is at most ρ, the lesser of √(ρ/2) and √(1 - e^{-ρ}).
-    **Source**: Kairouz, Oh and Viswanath 2015; the inequalities of Pinsker and of Bretagnolle and Huber.
-    **Numerics**: rounded up.
-    """
-    if loss.rho is not None:
-        found = min(math.sqrt(loss.rho / 2), math.sqrt(-math.expm1(-loss.rho)))
-    else:
-        epsilon = loss.epsilon or 0.0
-        found = math.tanh(epsilon / 2) + loss.delta * (1 - math.tanh(epsilon / 2))
-    return min(1.0, found / _DOWN)
-
-
-def bound_membership_by_steps(epsilon: float, steps: int) -> float:
-    """The same where the release is one number with discrete Laplace noise that one unit moves by so many steps.
-
-    With q = e^{-ε/steps} the laws P and Q are told apart best at the middle between them: all k below it have
-    P(k) > Q(k). That gives 1 - q^{steps/2} for even steps and 1 - 2q^{(steps + 1)/2}/(1 + q) for odd ones: at one step
-    as much as ε alone allows, for many steps 1 - e^{-ε/2}.
-    """
-    epsilon, steps = positive("epsilon", epsilon), whole("steps", steps, least=1)
-    rate = epsilon / steps
-    if steps % 2:
-        found = -math.expm1(math.log(2) - rate * (steps + 1) / 2 - math.log1p(math.exp(-rate)))
-    else:
-        found = -math.expm1(-epsilon / 2)
-    return min(1.0, found / _DOWN)
 
 
 def _check_prior(prior: float) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from scipy.special import log_ndtr, ndtr
 from sordino.core import Loss, ParameterError
 from sordino.core.parameters import positive
 from sordino.ledger.batch import BatchPart, compose_deltas
+from sordino.risk.step_noise import StepNoise, join_losses
 
 Floats = NDArray[np.float64]
 
@@ -109,13 +112,20 @@ class TradeOff:
     def of_loss(cls, loss: Loss) -> TradeOff:
         """Whatever has this loss: no mechanism of (ε, δ) tells more than randomized response does.
 
-        ρ of zCDP has no such worst mechanism; give `of_gaussian` if the noise is Gaussian, or an (ε, δ).
+        Where all losses lie within an interval of length ε (``bounded_range``), as those of the exponential mechanism
+        do, the worst has two outcomes, and no more than tanh(ε/4) is told. ρ of zCDP has no worst mechanism; there the
+        δ is the least of known bounds.
+
+        **Source**: Kairouz, Oh and Viswanath 2015; Dong, Durfee and Rogers 2020, Lemma 3.2; Canonne, Kamath and Steinke
+        2020, Corollary 13; the inequalities of Pinsker and of Bretagnolle and Huber, as a divergence of Kullback and
+        Leibler of neighbours is at most ρ.
         """
+        if loss.rho is not None:
+            return cls(f"any release of {loss}", partial(_bound_concentrated, loss.rho))
         if loss.epsilon is None:
-            raise ParameterError(
-                "a rho alone does not fix a curve: give its (epsilon, delta) by as_approximate(delta), or take "
-                "of_gaussian(rho)"
-            )
+            raise TypeError("a loss holds epsilon or rho")
+        if loss.bounded_range and loss.epsilon:
+            return cls(f"any choice of {loss}", partial(_bound_range, loss.epsilon))
         shown = 1 - loss.delta
         high, low = (
             np.log(shown) - np.logaddexp(0.0, -loss.epsilon),
@@ -147,15 +157,35 @@ class TradeOff:
         return cls("two laws", delta, corners)
 
     @classmethod
+    def of_steps(cls, noises: Sequence[StepNoise]) -> TradeOff:
+        """Whole numbers with public discrete noise, all of which one unit may move (`join_losses`)."""
+        law = join_losses(noises)
+        side = _Side.of_losses(
+            law.losses, law.masses, law.certain
+        )  # noise is symmetric: so is the other order
+        corners = np.unique(np.append(np.abs(law.losses), 0.0))
+        return cls(f"{len(noises)} with discrete noise", side.delta, corners)
+
+    @classmethod
     def of_discrete_laplace(cls, epsilon: float, *, steps: int = 1) -> TradeOff:
         """Discrete Laplace noise for a number that one unit moves by up to ``steps`` lattice steps."""
-        epsilon = positive("epsilon", epsilon)
-        rate = epsilon / steps
-        reach = int(np.ceil(40 / rate)) + steps
-        k = np.arange(-reach, reach + 1)
-        scale = np.log(np.tanh(rate / 2))
-        curve = cls.of_laws(scale - rate * np.abs(k), scale - rate * np.abs(k - steps))
-        return cls(f"discrete Laplace noise, ε = {epsilon:g}, {steps} steps", curve.delta, curve.corners)
+        curve = cls.of_steps([StepNoise(steps, epsilon=epsilon)])
+        return replace(curve, name=f"discrete Laplace noise, ε = {epsilon:g}, {steps} steps")
+
+
+def _bound_range(epsilon: float, e: Floats) -> Floats:
+    """Outcomes of losses t and t - ε give (e^ε - e^t)(1 - e^{e-t})/(e^ε - 1), which is largest at t = (ε + e)/2."""
+    return np.asarray(np.expm1(np.minimum((e - epsilon) / 2, 0.0)) ** 2 / -np.expm1(-epsilon))
+
+
+def _bound_concentrated(rho: float, e: Floats) -> Floats:
+    """The least over orders a of e^{(a-1)(aρ-e)}(1 - 1/a)^a/(a - 1), and no more than the distance in variation."""
+    told = math.sqrt(min(rho / 2, -math.expm1(-rho)))
+    if not told:
+        return np.zeros_like(e)
+    more = np.geomspace(1e-3, 1e3 / min(rho, 1.0), 400)  # a - 1: the best is near e/2ρ
+    logs = more * ((1 + more) * rho - e[..., None]) + (1 + more) * np.log(more / (1 + more)) - np.log(more)
+    return np.asarray(np.minimum(np.exp(np.minimum(logs.min(axis=-1), 0.0)), told), dtype=np.float64)
 
 
 def _steep(e: Floats, delta: Floats, rates: Floats) -> Floats:
@@ -207,12 +237,16 @@ class _Side:
     def of(cls, p: Floats, q: Floats) -> _Side:
         kept = ~np.isneginf(p)
         p, q = p[kept], q[kept]
-        losses = p - q
+        masses = np.exp(p)
+        return cls.of_losses(p - q, masses, max(0.0, 1.0 - float(masses.sum())))
+
+    @classmethod
+    def of_losses(cls, losses: Floats, masses: Floats, certain: float) -> _Side:
+        """From losses ln P/Q with their masses under P; ``certain``: what Q cannot have."""
         order = np.argsort(-losses, kind="stable")
-        masses, others = np.exp(p[order]), np.exp(q[order])
-        missing = max(0.0, 1.0 - float(masses.sum()))
-        seen = np.concatenate([[0.0], np.cumsum(masses)]) + missing
-        return cls(losses[order], seen, np.concatenate([[0.0], np.cumsum(others)]))
+        losses, masses = losses[order], masses[order]
+        seen = np.concatenate([[0.0], np.cumsum(masses)]) + certain
+        return cls(losses, seen, np.concatenate([[0.0], np.cumsum(masses * np.exp(-losses))]))
 
     def delta(self, e: Floats) -> Floats:
         place = np.searchsorted(-self.losses, -e, side="left")

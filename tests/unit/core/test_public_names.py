@@ -48,7 +48,7 @@ PUBLIC = {
     """,
     "sordino.risk": """
         CountNoise Goal GridPosterior Guess HistogramModel JointGuess LaplacePosterior NormalPrior NumberModel Prior
-        RangePrior RiskAdvice SetPrior TradeOff UnknownPrior advise_epsilon advise_for_rows
+        RangePrior RiskAdvice SetPrior StepNoise TradeOff UnknownPrior advise_epsilon advise_for_rows
         bound_belief bound_guessing cap_by_others compose_releases guessing_precision
         limit_belief make_prior
         posterior_expected posterior_given_count posterior_given_output posterior_given_outputs

@@ -11,7 +11,6 @@ import pytest
 
 import sordino as sd
 from sordino.core import ParameterError
-from sordino.risk.belief import bound_membership, bound_membership_by_steps
 
 ROWS = {"t": pa.table({"x": [1, 2, 3]})}
 
@@ -42,6 +41,7 @@ def test_a_budget_may_be_the_rise_of_a_belief():
         ({"epsilon": 1, "prior": 0.5}, "prior belongs to advantage"),
         ({"advantage": 0.1, "delta": 1e-6}, "leave delta out"),
         ({"advantage": 0.9, "prior": 0.5}, "cannot rise by 0.9"),
+        ({"advantage": 1e-8}, "advantage of 1e-08 allows less"),
     ],
 )
 def test_risks_that_are_none_are_refused(budget, message):
@@ -124,25 +124,68 @@ def test_noise_that_is_public_is_reckoned_with_its_own_law(sql, steps):
     assert f"at most {math.ceil(500 + 500 * expected) / 10} %" in told
 
 
-def test_several_numbers_and_other_losses_are_reckoned_with_what_the_loss_implies():
+def lay_apart(scale, steps, *, gaussian=False):
+    """Two laws of discrete noise that many steps apart, at -300 … 300."""
+    k = np.arange(-300, 301)
+    weights = [
+        np.exp(-(np.abs(k - at) ** 2 / 2 / scale**2 if gaussian else np.abs(k - at) / scale))
+        for at in (0, steps)
+    ]
+    return [one / one.sum() for one in weights]
+
+
+def test_several_numbers_are_reckoned_with_the_law_of_all_of_them():
     advantage, _ = measured("SELECT COUNT(*), SUM(x) FROM t", epsilon=1.0)
-    assert advantage == pytest.approx(math.tanh(0.5))
+    # half of ε each: scales 2 and 8; all pairs of outputs, by their definition
+    p, q = (np.multiply.outer(*pair) for pair in zip(lay_apart(2, 1), lay_apart(8, 4), strict=True))
+    assert advantage == pytest.approx(float(np.maximum(p - q, 0).sum()), abs=1e-9)
+    assert advantage < math.tanh(0.5) - 0.05
+    average, _ = measured("SELECT AVG(x) FROM t", epsilon=1.0)
+    assert average == pytest.approx(advantage)
+
+
+def test_gaussian_noise_is_reckoned_with_its_own_law():
     advantage, told = measured("SELECT COUNT(*) FROM t", rho=0.02)
-    assert advantage == pytest.approx(0.1)  # Pinsker; discrete Gaussian noise of σ = 5 itself: about 0.08
-    k = np.arange(-100, 101)
-    p, q = (np.exp(-((k - place) ** 2) / 50.0) for place in (0, 1))
-    assert np.abs(p - q).sum() / (2 * p.sum()) <= advantage
-    assert "55.0 %" in told
+    p, q = lay_apart(5, 1, gaussian=True)
+    assert advantage == pytest.approx(float(np.maximum(p - q, 0).sum()), abs=1e-9)
+    assert f"{math.ceil(500 + 500 * advantage) / 10} %" in told
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 4, 7, 50])
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0])
-def test_the_law_of_discrete_laplace_noise_by_its_definition(steps, epsilon):
-    curve = sd.risk.TradeOff.of_discrete_laplace(epsilon, steps=steps)
-    assert bound_membership_by_steps(epsilon, steps) == pytest.approx(curve.advantage, rel=1e-9)
-    assert bound_membership_by_steps(epsilon, steps) <= bound_membership(sd.Loss(epsilon=epsilon)) * (
-        1 + 1e-9
-    )
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g",
+        "SELECT MEDIAN(x) FROM t",
+        "SELECT COUNT(*), MIN(x) FROM t",
+    ],
+)
+def test_what_follows_the_rows_is_reckoned_with_what_the_loss_implies(sql):
+    advantage, _ = measured(sql, epsilon=1.0)
+    assert advantage == pytest.approx(math.tanh(0.5))
+
+
+def test_a_preview_has_the_curve_of_its_answer():
+    with connect({"ann": {"epsilon": 2}}) as curator:
+        curve = curator.session("ann").preview("SELECT COUNT(*) FROM t", 1.0).trade_off
+    assert curve.advantage == pytest.approx(math.tanh(0.5))
+    assert curve.misses([0.1])[0] == pytest.approx(1 - 0.1 * math.e)
+
+
+def test_cells_that_move_have_a_risk_too():
+    policy = {
+        "version": 1,
+        "dataset": "d",
+        "protects": "values",
+        "tables": {"t": {"norm": "x", "columns": {"x": {"type": "integer", "bounds": [0, 4]}}}},
+        "budgets": {"ann": {"epsilon": 2}},
+    }
+    with sd.connect(ROWS, policy=policy) as curator:
+        seen = curator.session("ann").preview("SELECT SUM(x) FROM t", 1.0)
+        told = curator.explain("SELECT SUM(x) FROM t", 1.0).reveal()["risk"]
+    assert "which of two databases" in told
+    assert "at most 73.2 %" in told
+    assert told in str(seen)
+    assert seen.to_dict()["membership_advantage"] is None
 
 
 def test_beliefs_that_are_almost_impossible_are_not_bounded_by_nothing():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sordino.core import ParameterError
+from sordino.core import ParameterError, PrivateDataError
 from sordino.risk import (
     Goal,
     Guess,
@@ -244,3 +244,20 @@ def test_what_depends_on_rows_is_a_secret():
     assert "0.03" not in repr(found)
     worst = advise_epsilon("x within 5", UNIFORM, 0.3, norm="x")
     assert found.reveal().epsilon > worst.epsilon
+
+
+@pytest.mark.parametrize(
+    ("goal", "prior", "rows"),
+    [
+        ("is(f)", {"f": SetPrior.of("ab", [0.2, 0.8])}, {"f": ["a", "hushed"]}),
+        ("is(f)", {"f": SetPrior.of("ab", [0.2, 0.8])}, {"f": ["a", ["hushed"]]}),
+        ("x within 5", UNIFORM, {"x": [1.0, "hushed"]}),
+        ("x within 5", UNIFORM, {"x": [1.0, math.nan]}),
+        ("x within 5", UNIFORM, {"x": [1.0, None]}),
+    ],
+)
+def test_no_error_about_rows_shows_one(goal, prior, rows):
+    with pytest.raises(PrivateDataError) as failed:
+        advise_for_rows(goal, prior, 0.1, rows)
+    assert not any(word in str(failed.value) for word in ("hushed", "nan", "None"))
+    assert failed.value.__suppress_context__

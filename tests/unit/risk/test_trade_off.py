@@ -6,8 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from scipy.stats import norm
 
+import sordino as sd
 from sordino.core import Loss, ParameterError, add_remove_row
 from sordino.ledger import GaussianPart
 from sordino.risk import TradeOff, compose_releases
@@ -42,6 +44,51 @@ def test_gaussian_noise_has_its_known_trade_off(mu):
     curve = TradeOff.of_gaussian(mu * mu / 2)
     assert curve.misses(RATES) == pytest.approx(norm.cdf(norm.ppf(1 - RATES) - mu), abs=1e-9)
     assert curve.advantage == pytest.approx(2 * norm.cdf(mu / 2) - 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_a_choice_of_bounded_range_has_the_worst_of_all_two_outcomes(epsilon):
+    """All pairs of laws on two outcomes whose losses are t and t - ε, by their definition."""
+    t = np.linspace(0, epsilon, 20_001)[1:-1]
+    p = (
+        np.expm1(epsilon - t) / np.expm1(epsilon) * np.exp(t)
+    )  # p + (1-p) = 1 and p·e^{-t} + (1-p)·e^{ε-t} = 1
+    assert p * np.exp(-t) + (1 - p) * np.exp(epsilon - t) == pytest.approx(1)
+    curve = TradeOff.of_loss(Loss(epsilon=epsilon, bounded_range=True))
+    for e in np.linspace(0, epsilon, 7):
+        told = np.maximum(p - np.exp(e) * p * np.exp(-t), 0) + np.maximum(
+            1 - p - np.exp(e) * (1 - p) * np.exp(epsilon - t), 0
+        )
+        assert curve.delta(np.array([e]))[0] == pytest.approx(told.max(), abs=1e-8)
+    assert curve.advantage == pytest.approx(np.tanh(epsilon / 4))
+    assert curve.misses([0.3]) > TradeOff.of_loss(Loss(epsilon=epsilon)).misses([0.3])
+
+
+@pytest.mark.parametrize("candidates", [2, 3, 4])
+def test_the_exponential_mechanism_tells_no_more_than_its_range_allows(candidates):
+    """Scores of 0 … 3 and all neighbours, whose scores differ by at most 1; one percent less would be too little."""
+    scores = np.array(list(itertools.product(range(4), repeat=candidates)), dtype=float)
+    moves = np.array(list(itertools.product((-1, 0, 1), repeat=candidates)), dtype=float)
+    laws, moved = softmax(scores / 2, axis=1)[:, None], softmax((scores[:, None] + moves) / 2, axis=2)
+    worst = float(np.abs(laws - moved).sum(axis=-1).max() / 2)
+    loss = sd.select(
+        [0.0, 1.0], profile=sd.Profile.constant(1), epsilon=1.0, mechanism="exponential"
+    ).guarantee.loss
+    assert loss.bounded_range
+    assert worst <= TradeOff.of_loss(loss).advantage * (1 + 1e-12)
+    assert worst > TradeOff.of_loss(Loss(epsilon=0.99, bounded_range=True)).advantage
+
+
+@pytest.mark.parametrize("rho", [1e-4, 0.1, 0.5, 3.0])
+def test_what_rho_alone_allows_bounds_the_noise_that_has_it(rho):
+    allowed, gaussian = TradeOff.of_loss(Loss(rho=rho)), TradeOff.of_gaussian(rho)
+    losses = np.linspace(0, 6 * np.sqrt(2 * rho) + rho, 50)
+    assert (gaussian.delta(losses) <= allowed.delta(losses)).all()
+    assert (allowed.delta(losses) < np.maximum(4 * gaussian.delta(losses), 1e-6) + 0.3 * np.sqrt(rho)).all()
+    assert (allowed.misses(RATES) <= gaussian.misses(RATES)).all()
+    # randomized response of ε = √(2ρ) has ρ too
+    response = TradeOff.of_loss(Loss(epsilon=float(np.sqrt(2 * rho))))
+    assert (response.delta(losses) <= allowed.delta(losses)).all()
 
 
 def test_a_loss_has_the_trade_off_of_its_definition():
@@ -97,8 +144,6 @@ def test_several_releases_compose_as_gaussian_noise_does():
 
 
 def test_what_is_no_curve_is_refused():
-    with pytest.raises(ParameterError, match="rho alone"):
-        TradeOff.of_loss(Loss(rho=0.1))
     with pytest.raises(ParameterError, match="one length"):
         TradeOff.of_laws([0.0], [0.0, -1.0])
     with pytest.raises(ParameterError, match="sum is at most 1"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sordino.sql.answering.cell_noise import ConstantNoise, DrawnSteps
+from sordino.sql.answering.cell_noise import ConcentratedNoise, ConstantNoise, DrawnSteps
 from sordino.sql.answering.plan import AnswerPlan
 from sordino.sql.question import Statement
 
@@ -58,13 +58,13 @@ class NumberForecast:
 class Forecast:
     """How a budget is divided, over how many groups (None: they are not public), and what is known of each number.
 
-    ``steps``: how far one row moves the answer, where that can be told (`count_moved_steps`).
+    ``noises``: of all numbers that one row moves, where all of them are public (`list_public_noises`).
     """
 
     composition: str
     groups: int | None
     numbers: tuple[NumberForecast, ...]
-    steps: int | None = None
+    noises: tuple[ConstantNoise | ConcentratedNoise, ...] = ()
 
 
 def forecast_plan(plan: AnswerPlan) -> Forecast:
@@ -85,19 +85,18 @@ def forecast_plan(plan: AnswerPlan) -> Forecast:
                 noise.note(),
             )
         )
-    return Forecast(plan.composition(), len(statement.groups()), tuple(numbers), count_moved_steps(plan))
+    return Forecast(plan.composition(), len(statement.groups()), tuple(numbers), list_public_noises(plan))
 
 
-def count_moved_steps(plan: AnswerPlan) -> int | None:
-    """How many lattice steps one row moves the answer, where that and discrete Laplace noise are all there is.
+def list_public_noises(plan: AnswerPlan) -> tuple[ConstantNoise | ConcentratedNoise, ...]:
+    """The noise of every number of an answer whose laws are all public, and of which one row moves one group at most.
 
-    One number per group, whose noise has the whole ε, so that a row is in one group at most; None for all else.
+    Each moves by at most its noise's sensitivity, in lattice steps. Nothing for all else, so for noise that follows
+    the rows, values that are chosen, and groups that one row can be in together.
     """
-    noise = plan.noises[0] if len(plan.noises) == 1 else None
-    if not isinstance(noise, ConstantNoise):
-        return None
-    is_whole = plan.guarantee.epsilon == float(noise.epsilon) and not plan.guarantee.delta
-    return int(noise.sensitivity) if is_whole and noise.sensitivity.denominator == 1 else None
+    noises = tuple(noise for noise in plan.noises if isinstance(noise, ConstantNoise | ConcentratedNoise))
+    is_known = plan.shares == len(plan.noises) == len(noises) and not plan.guarantee.delta
+    return noises if is_known and all(noise.sensitivity.denominator == 1 for noise in noises) else ()
 
 
 def count_most_rows(statement: Statement) -> int | None:

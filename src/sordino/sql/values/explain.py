@@ -67,7 +67,6 @@ def explain_values(
         "mechanism": plan.mechanism,
         "guarantee": str(plan.guarantee),
         "budget": plan.guarantee.theorem,
-        "risk": None,  # beliefs about cells follow from their norm: sordino risk
         "exact": exact,
         "continuous": shown,
         "filters": str(plan.question.filters),

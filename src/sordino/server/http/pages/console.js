@@ -203,7 +203,7 @@ async function preview() {
     ["Mechanism", told.mechanism],
   ];
   if (told.membership_advantage !== null && told.membership_advantage !== undefined) {
-    const right = (100 * (1 + told.membership_advantage) / 2).toFixed(1);
+    const right = (Math.ceil(500 * (1 + told.membership_advantage) - 1e-9) / 10).toFixed(1);
     pairs.splice(2, 0, ["Risk", `a guess whether one of them is in the data is right at most ${right} % of the time (50 % without the answer)`]);
   }
   find("preview-panel").replaceChildren(
