@@ -65,7 +65,7 @@ def _is_unique(snapshot: Snapshot, occurrence: Occurrence, column: str) -> bool:
     kept = snapshot.kept([occurrence.table]) if isinstance(snapshot, KeepingSnapshot) else None
     if kept is None:
         return False
-    key = ("repeated", occurrence.table, column)
+    key = (occurrence.table, (column,), "repeated")
     if key not in kept:
         cell = exp.column(column, table=occurrence.alias, quoted=True)
         repeated = exp.Sub(
