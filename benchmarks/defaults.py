@@ -7,7 +7,7 @@ the tables need no data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from mean_radius import mean_radius
@@ -136,6 +136,10 @@ def noises(quick: bool) -> Report:
     return Report("default-noise", ["local sensitivity at distance t", "ε", "δ", *names], rows, [check], raw)
 
 
+# The shapes that polynomial and piecewise Laplace noise may have: its exponent, and the part of ε that its β takes.
+EXPONENTS = (3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0)
+SHARES = (0.05, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4)
+
 # What one more row can change in joins k rows away, as their analyses find it; they grow for ever.
 JOINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "7 + k": lambda k: 7 + k,
@@ -151,30 +155,32 @@ JOINS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def joins(quick: bool) -> list[Report]:
     """E|noise| and its 95 % radius, in parts of what Laplace noise with the sensitivity at hand would have.
 
-    That is not private. Polynomial noise is no noise of the library: it stands here as the law that was not taken.
+    That is not private. Polynomial and piecewise Laplace noise are no noises of the library: they stand here as the
+    laws that were not taken.
     """
     names = [name for name in noise_names(constant=False, pure=True) if NOISES[name].traits.one_shape]
     tables: dict[str, list[list[str]]] = {"smooth-noise": [], "smooth-noise-radius": []}
     raw: dict[str, dict[str, Sizes]] = {}
     behind: dict[str, list[str]] = {marker: [] for marker in tables}
     for epsilon in (1.0,) if quick else (0.1, 1.0):
-        chosen, exponent = best_grid_noise(epsilon), polynomial_exponent(epsilon)
+        chosen, exponent = best_grid_noise(epsilon), find_best_shape(EXPONENTS, polynomial_sizes, epsilon)
+        share = find_best_shape(SHARES, piecewise_sizes, epsilon)
         for label, profile in JOINS.items():
             bounds = profile(np.arange(20_000, dtype=float))
             found = {name: grid_sizes(name, epsilon, bounds) for name in names}
             found["polynomial"] = polynomial_sizes(exponent, epsilon, bounds)
-            found["ladder"] = ladder_sizes(epsilon, bounds)
+            found["piecewise"] = piecewise_sizes(share, epsilon, bounds)
             local = bounds[0] / epsilon, bounds[0] * math.log(20) / epsilon
             raw[f"{label}, {epsilon}"] = found
             for place, marker in enumerate(tables):
                 parts = {name: sizes[place] / local[place] for name, sizes in found.items()}
                 first = min(parts, key=lambda name: parts[name])
                 if first != chosen:
-                    share = f"{first} at {parts[first] / parts[chosen]:.2f}×"
-                    behind[marker].append(f"{label} at ε = {epsilon:g} ({share})")
+                    lead = f"{first} at {parts[first] / parts[chosen]:.2f}×"
+                    behind[marker].append(f"{label} at ε = {epsilon:g} ({lead})")
                 cells = (_cell(part, name == chosen) for name, part in parts.items())
                 tables[marker].append([label, f"{epsilon:g}", *cells])
-    header = ["what one row can change, k rows away", "ε", *names, "polynomial", "ladder, β = ε/8"]
+    header = ["what one row can change, k rows away", "ε", *names, "polynomial", "piecewise Laplace"]
     words = {"smooth-noise": "the least expected error", "smooth-noise-radius": "the least 95 % error"}
     return [
         Report(
@@ -217,20 +223,28 @@ def polynomial_sizes(exponent: float, epsilon: float, bounds: np.ndarray) -> Siz
     return scale / (exponent - 2), scale * math.expm1(math.log(20) / (exponent - 1))
 
 
-def polynomial_exponent(epsilon: float) -> float:
-    """The a with the least mean of all parts below: a shape is public, so it is one for every profile."""
+def find_best_shape(
+    shapes: Sequence[float], sizes: Callable[[float, float, np.ndarray], Sizes], epsilon: float
+) -> float:
+    """That with the least mean of all parts below: a shape is public, so it is one for every profile."""
     steps = np.arange(20_000, dtype=float)
     profiles = [profile(steps) for profile in JOINS.values()]
 
-    def mean_part(a: float) -> float:
-        return float(np.mean([polynomial_sizes(a, epsilon, one)[0] * epsilon / one[0] for one in profiles]))
+    def mean_part(shape: float) -> float:
+        return float(np.mean([sizes(shape, epsilon, one)[0] * epsilon / one[0] for one in profiles]))
 
-    return min((3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0), key=mean_part)
+    return min(shapes, key=mean_part)
 
 
-def ladder_sizes(epsilon: float, bounds: np.ndarray) -> Sizes:
-    """Of a ladder without steps: rungs as wide as the smoothed bounds, density falling by e^{-(ε - β)} per rung."""
-    beta = epsilon / 8
+def piecewise_sizes(share: float, epsilon: float, bounds: np.ndarray) -> Sizes:
+    """Of noise whose density falls by e^{-(ε - β)} along each piece, as wide as the bound k rows away.
+
+    A row moves an outcome by at most one piece, since pieces k + 1 rows from its neighbour are no narrower. Pieces are
+    smoothed to grow by at most e^β, so that the constant in front changes by no more; with pieces of
+    any widths it may change by as much as the exponent, and the density has to fall by e^{-ε/2}. In steps it is the
+    smooth ladder.
+    """
+    beta = share * epsilon
     widths = bounds.copy()
     for place in range(len(widths) - 2, -1, -1):
         widths[place] = max(widths[place], math.exp(-beta) * widths[place + 1])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from sordino.engines.engine import Table
 from sordino.engines.query import write
 from sordino.engines.result import normalise
 from sordino.engines.settings import check_settings, holds
+from sordino.engines.watch import FileWatch, Mark
 
 # What changes the meaning of a statement or of an answer; a version that does not know one is not asked for it.
 _SETTINGS = {
@@ -80,19 +82,18 @@ class DuckDBEngine(Closing):
         connection: duckdb.DuckDBPyConnection,
         *,
         owned: bool,
-        paths: tuple[Path, ...] = (),
+        watch: FileWatch | None = None,
         spill: Any = None,
     ) -> None:
-        """``owned``: close the connection with the engine. ``paths``: the files that views read."""
+        """``owned``: close the connection with the engine. ``watch``: on the files that it or its views read."""
         self._connection = connection
         self._owned = owned
-        self._paths = paths
-        self._headers = tables_of.read_headers(paths)
+        self._watch = FileWatch.of() if watch is None else watch
         self._spill = spill
         self._known: Found | None = None
         self._database = ""
         self._asked: tuple[str, ...] = ()
-        self._kept: tuple[Any, dict[Hashable, int]] = (None, {})
+        self._kept: Kept | None = None
         if not owned:
             self._check_functions()
 
@@ -106,9 +107,8 @@ class DuckDBEngine(Closing):
     @contextmanager
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
         """One transaction, begun now."""
-        before = tables_of.take_fingerprint(self._paths)
-        if tables_of.read_headers(self._paths) != self._headers:
-            raise EngineError("a file has another header than when it was connected: connect again")
+        before = self._watch.take_state()
+        self._watch.check_headers()
         cursor = self._cursor()
         try:
             try:
@@ -116,18 +116,23 @@ class DuckDBEngine(Closing):
                 readings = self._readings(cursor)
             except duckdb.Error as error:
                 raise _failure("a snapshot cannot begin", error) from None
-            yield DuckDBSnapshot(cursor, readings, self._paths, before, self._keep(before))
-            _check_unchanged(self._paths, before)
+            yield DuckDBSnapshot(cursor, readings, self._watch, before, self._keep(before))
+            self._watch.check(before)
         finally:
             cursor.close()
 
-    def _keep(self, state: Any) -> dict[Hashable, int] | None:
-        """What is kept of a state: what we opened is read-only, and only the files that views read can change."""
-        if not self._owned:
+    def _keep(self, state: tuple[Mark, ...]) -> Kept | None:
+        """What is kept of a state: what we opened is read-only, and only the files that views read can change.
+
+        Nothing of the owner's views, whose code may say something else by the hour, and nothing of a file that was
+        just written: a further write within a tick of the clock would not show.
+        """
+        if not self._owned or not all(mark.settled for mark in state):
             return None
-        if self._kept[0] != state:
-            self._kept = (state, {})
-        return self._kept[1]
+        if self._kept is None or self._kept.state != state:
+            steady = frozenset(name for name, table in self._found().tables.items() if not table.view)
+            self._kept = Kept(state, steady, {})
+        return self._kept
 
     def _found(self) -> Found:
         """All tables, with their columns."""
@@ -135,7 +140,7 @@ class DuckDBEngine(Closing):
         try:
             # Nobody can write to what is ours.
             if self._known is None or not self._owned:
-                self._known = find_tables(cursor, self._database, own_views=bool(self._paths))
+                self._known = find_tables(cursor, self._database, own_views=bool(self._watch.tables))
             return self._known
         except duckdb.Error as error:
             raise _failure("the catalogue cannot be read", error) from None
@@ -154,7 +159,7 @@ class DuckDBEngine(Closing):
 
     def lines_and_rows(self, table: str) -> tuple[int, int] | None:
         """Of a table that is a CSV file."""
-        texts = (path for path in self._paths if path.suffix.lower() != ".parquet")
+        texts = (path for path in self._watch.tables if path.suffix.lower() != ".parquet")
         file = next((path for path in texts if tables_of.name_file_table(path) == table), None)
         if file is None:
             return None
@@ -257,6 +262,15 @@ class DuckDBEngine(Closing):
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """``numbers`` of ``tables``, which stay true while the files are in this ``state``."""
+
+    state: tuple[Mark, ...]
+    tables: frozenset[str]
+    numbers: dict[Hashable, int]
+
+
 class DuckDBSnapshot:
     """One transaction; ``readings``: the tables and their columns in canonical form."""
 
@@ -264,15 +278,19 @@ class DuckDBSnapshot:
         self,
         cursor: duckdb.DuckDBPyConnection,
         readings: Mapping[str, Reading],
-        paths: tuple[Path, ...],
-        before: tuple[tuple[int, int, int], ...],
-        kept: dict[Hashable, int] | None,
+        watch: FileWatch,
+        before: tuple[Mark, ...],
+        kept: Kept | None,
     ) -> None:
         self._cursor = cursor
         self._readings = readings
-        self._paths = paths
+        self._watch = watch
         self._before = before
-        self.kept = kept
+        self._kept = kept
+
+    def kept(self, tables: Iterable[str]) -> dict[Hashable, int] | None:
+        """What is kept, where it is kept of all of these."""
+        return self._kept.numbers if self._kept is not None and self._kept.tables.issuperset(tables) else None
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Write, run and fetch one query."""
@@ -280,9 +298,9 @@ class DuckDBSnapshot:
         try:
             answer = self._cursor.sql(sql).to_arrow_table()
         except (duckdb.Error, pa.ArrowException) as error:
-            _check_unchanged(self._paths, self._before)
+            self._watch.check(self._before)
             raise _failure("DuckDB cannot answer the query", error) from None
-        _check_unchanged(self._paths, self._before)
+        self._watch.check(self._before)
         return normalise(answer)
 
 
@@ -322,6 +340,7 @@ def _locked(
     frames: Mapping[str, pa.Table] | None = None,
 ) -> DuckDBEngine:
     """Open, fill and shut in."""
+    watch = FileWatch.of(paths, None if database == ":memory:" else Path(database))
     spill = tempfile.TemporaryDirectory(prefix="sordino-")
     config: dict[str, Any] = {
         "autoinstall_known_extensions": False,
@@ -341,7 +360,7 @@ def _locked(
     except duckdb.Error as error:
         spill.cleanup()
         raise _cannot_open(database, error) from None
-    engine = DuckDBEngine(connection, owned=True, paths=paths, spill=spill)
+    engine = DuckDBEngine(connection, owned=True, watch=watch, spill=spill)
     try:
         for name, table in (frames or {}).items():
             connection.register("sordino_frame", table)
@@ -414,12 +433,6 @@ def _as_arrow(name: str, frame: Any) -> pa.Table:
         raise EngineError(
             f"frame {name!r} has a column of mixed types: give it one type before connecting", str(error)
         ) from None
-
-
-def _check_unchanged(paths: tuple[Path, ...], before: tuple[tuple[int, int, int], ...]) -> None:
-    for path, now, then in zip(paths, tables_of.take_fingerprint(paths), before, strict=True):
-        if now != then:
-            raise EngineError(f"{path.name} changed during the snapshot: ask again when nobody writes to it")
 
 
 def _failure(what: str, error: Exception) -> EngineError:

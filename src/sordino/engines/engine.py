@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -75,11 +75,11 @@ class Snapshot(Protocol):
 class KeepingSnapshot(Protocol):
     """A snapshot of a state of the data that the engine can tell from every other."""
 
-    @property
-    def kept(self) -> dict[Hashable, int] | None:
+    def kept(self, tables: Iterable[str]) -> dict[Hashable, int] | None:
         """Numbers that stay true while the data is as it is now: shared by the snapshots of one state, then dropped.
 
-        None where the engine does not know whether somebody wrote.
+        None where the engine does not know whether somebody wrote, or where one of the tables is a view: its code may
+        say something else by the hour.
         """
         ...
 

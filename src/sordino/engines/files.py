@@ -1,11 +1,10 @@
-"""Tables that are files: CSV and Parquet, listed once, with public types and a watch on their contents."""
+"""Tables that are files: CSV and Parquet, listed once, with public types."""
 
 from __future__ import annotations
 
 import csv
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +27,7 @@ _DUCKDB_TYPES = {
     "timestamp": "TIMESTAMP",
 }
 _DECIMAL = re.compile(r"decimal\((\d{1,2}), ?(\d{1,2})\)")
-_LONGEST_LINE = 16 * 2**20
+LONGEST_LINE = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,37 +114,8 @@ def write_line_count(path: Path) -> str:
     return (
         f"SELECT COUNT(*) FROM read_csv({_text(str(path))}, header=false, skip=1, auto_detect=false, "
         f"delim='\x01', quote='', escape='', columns={{'line': 'VARCHAR'}}, strict_mode=false, "
-        f"ignore_errors=true, max_line_size={_LONGEST_LINE}) WHERE line IS NOT NULL"
+        f"ignore_errors=true, max_line_size={LONGEST_LINE}) WHERE line IS NOT NULL"
     )
-
-
-def take_fingerprint(paths: Iterable[Path]) -> tuple[tuple[int, int, int], ...]:
-    """Identity, size and time of each file: equal before and after means that nobody wrote in between.
-
-    A writer that restores all three is not noticed; nor is one within the clock tick of the file system.
-    """
-    marks = []
-    for path in paths:
-        try:
-            status = os.stat(path)
-        except OSError:
-            raise EngineError(f"{path.name} is gone: the files must stay as they were at connect") from None
-        marks.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(marks)
-
-
-def read_headers(paths: Iterable[Path]) -> tuple[bytes, ...]:
-    """The first line of each CSV file: what its columns are called. Nothing of the others."""
-    lines = []
-    for path in paths:
-        try:
-            with path.open("rb") as stream:
-                lines.append(b"" if path.suffix.lower() == ".parquet" else stream.readline(_LONGEST_LINE))
-        except OSError:
-            raise EngineError(
-                f"{path.name} cannot be opened: check that it is there and may be read"
-            ) from None
-    return tuple(lines)
 
 
 def check_types(types: Types | None, files: list[TableFile]) -> dict[str, dict[str, str]]:
@@ -225,7 +195,7 @@ def _csv_view(file: TableFile, types: Mapping[str, str]) -> str:
     return (
         f"SELECT {', '.join(cells)} FROM read_csv({_text(str(file.path))}, header=true, auto_detect=false, "
         f"delim={_text(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
-        f"ignore_errors=true, strict_mode=false, max_line_size={_LONGEST_LINE}) "
+        f"ignore_errors=true, strict_mode=false, max_line_size={LONGEST_LINE}) "
         f"WHERE concat({everything}) IS NOT NULL"
     )
 
@@ -234,7 +204,7 @@ def _header(file: TableFile) -> tuple[list[str], str]:
     """Names and delimiter, from the first line alone."""
     try:
         with file.path.open("rb") as stream:
-            line = stream.readline(_LONGEST_LINE).decode("utf-8-sig")
+            line = stream.readline(LONGEST_LINE).decode("utf-8-sig")
     except OSError:
         raise EngineError(f"{file.path.name} cannot be opened: check that it may be read") from None
     except UnicodeDecodeError:

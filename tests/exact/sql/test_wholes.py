@@ -22,11 +22,14 @@ from tests.oracles.sqlite_engine import SQLiteSnapshot
 class KeptSnapshot(SQLiteSnapshot):
     """Keeps numbers of the state that it was filled with last."""
 
-    kept: dict
+    numbers: dict
 
     def fill(self, database):
-        self.kept = {}
+        self.numbers = {}
         return super().fill(database)
+
+    def kept(self, tables):
+        return self.numbers
 
 
 def count_differences(seed: int, queries: int) -> tuple[int, int]:

@@ -405,21 +405,3 @@ def test_the_owner_learns_how_many_rows_the_lines_of_a_file_make(tmp_path):
         assert engine.lines_and_rows("good") == (52, 51)
         assert engine.lines_and_rows("stray") == (101, 51)
         assert engine.lines_and_rows("other") is None
-
-
-def take_kept(engine):
-    with engine.snapshot() as snapshot:
-        return snapshot.kept
-
-
-def test_numbers_are_kept_while_nobody_can_have_written(tmp_path):
-    file = tmp_path / "r.csv"
-    file.write_text("a\n1\n")
-    with connect(tmp_path) as engine:
-        kept = take_kept(engine)
-        assert kept is not None
-        assert take_kept(engine) is kept
-        file.write_text("a\n1\n1\n")
-        assert take_kept(engine) is not kept
-    with duckdb.connect() as connection, connect(connection) as engine:
-        assert take_kept(engine) is None

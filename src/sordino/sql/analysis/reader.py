@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from sordino.engines import KeepingSnapshot, Snapshot
-from sordino.sql.analysis.counting import Counted
+from sordino.sql.analysis.counting import Counted, collect_links
 from sordino.sql.analysis.shortcuts import read_with_wholes
 from sordino.sql.analysis.statement import Asked, Group, Row, read_number_rows, split_asked, write_numbers
 from sordino.sql.analysis.wholes import Wholes
@@ -108,10 +108,12 @@ class Reader:
 
 
 def _read(snapshot: Snapshot, numbers: AskedNumbers) -> Iterator[tuple[int, Group, Row]]:
-    kept = snapshot.kept if isinstance(snapshot, KeepingSnapshot) else None
+    counts = [counted for asked in numbers.found for counted in asked.counts]
+    tables = {table for counted in collect_links(counts) for _, table in counted.tables}
+    kept = snapshot.kept(tables) if isinstance(snapshot, KeepingSnapshot) else None
     if kept is not None and numbers.found and not numbers.values:
         wholes = Wholes(kept, numbers.integers)
-        if wholes.fill(snapshot, [counted for asked in numbers.found for counted in asked.counts]):
+        if wholes.fill(snapshot, counts):
             for place, row in read_with_wholes(snapshot, numbers.found, wholes):
                 yield place, (), row
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,10 +44,9 @@ class Recorder:
     statements: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
-    @property
-    def kept(self) -> dict[Hashable, int] | None:
+    def kept(self, tables: Iterable[str]) -> dict[Hashable, int] | None:
         """That of the snapshot."""
-        return self.inner.kept if isinstance(self.inner, KeepingSnapshot) else None
+        return self.inner.kept(tables) if isinstance(self.inner, KeepingSnapshot) else None
 
     def aggregate(self, expression: exp.Expr) -> pa.Table:
         """Run one query, remember it and how long it took."""

@@ -60,10 +60,12 @@ def _list_equal(
 
 def _is_unique(snapshot: Snapshot, occurrence: Occurrence, column: str) -> bool:
     """Whether no two rows agree in a column; NULLs meet nobody."""
-    kept = snapshot.kept if isinstance(snapshot, KeepingSnapshot) else None
-    if kept is None or occurrence.rows is not None or occurrence.grouped is not None:
+    if occurrence.rows is not None or occurrence.grouped is not None or occurrence.lookups:
         return False
-    key = ("repeated", occurrence.table, column)
+    kept = snapshot.kept([occurrence.table]) if isinstance(snapshot, KeepingSnapshot) else None
+    if kept is None:
+        return False
+    key = (occurrence.table, (column,), "repeated")
     if key not in kept:
         cell = exp.column(column, table=occurrence.alias, quoted=True)
         repeated = exp.Sub(
