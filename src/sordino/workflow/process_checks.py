@@ -18,6 +18,7 @@ def check_process(process: ProcessModel) -> None:
     _ = process.in_order  # refuses cycles
     _check_sends(process)
     _check_hidden(process)
+    _check_columns(process)
 
 
 def _check_names(process: ProcessModel) -> None:
@@ -76,6 +77,18 @@ def _check_hidden(process: ProcessModel) -> None:
                 raise ParameterError(
                     f"{task} reads {one.name}, which {task.by} holds hidden only: open it first, "
                     "or say kind: compute_protected"
+                )
+
+
+def _check_columns(process: ProcessModel) -> None:
+    """A column that a query reads is one that the query before it makes, or its flow would be lost."""
+    for task in process.tasks:
+        for table, column in sorted(task.flow.columns_read()) if task.flow is not None else ():
+            made = process.maker.get(table)
+            if made is not None and made.flow is not None and column not in made.flow.outputs:
+                raise ParameterError(
+                    f"{task} reads {table}.{column}, which {made} does not make: "
+                    f"it makes {', '.join(made.flow.outputs)}"
                 )
 
 

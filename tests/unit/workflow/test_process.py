@@ -193,6 +193,19 @@ def test_queries_without_conditions_always_leak_and_left_joins_have_none_for_the
         ("SELECT a FROM t UNION SELECT a FROM u", "task is SELECT"),
         ("SELECT a, b AS a FROM t", "two columns"),
         ("SELEC a FROM", "cannot be read|task is SELECT"),
+        ("SELECT ARRAY(SELECT b FROM u) AS a FROM t", "sub-select"),
+        ("SELECT a FROM t WHERE b IN (SELECT b FROM u)", "sub-select"),
+        ("SELECT a FROM t FETCH FIRST 3 ROWS ONLY", "LIMIT"),
+        ("SELECT a FROM t OFFSET 3", "OFFSET"),
+        ("SELECT DISTINCT ON (b) a FROM t", "DISTINCT … ON"),
+        ("SELECT a FROM t TABLESAMPLE (10 PERCENT)", "SAMPLE"),
+        ("SELECT a FROM t AS t(a, b)", "COLUMNS"),
+        ("SELECT a, SUM(b) AS n FROM t GROUP BY ALL", "GROUP … ALL"),
+        ("SELECT a + b AS g, SUM(c) AS n FROM t GROUP BY g", "is 'g' a column of a table or of the result"),
+        ("SELECT a FROM t GROUP BY 2", "the result has no column 2"),
+        ("SELECT t.a FROM t LEFT ANTI JOIN u ON t.k = u.k", "not followed"),
+        ("SELECT t FROM t", "a whole row"),
+        ("SELECT a FROM read_csv('b.csv')", "no table"),
     ],
 )
 def test_queries_that_are_not_followed_name_the_task(sql, message):
@@ -200,6 +213,18 @@ def test_queries_that_are_not_followed_name_the_task(sql, message):
         make([task("ask", sql=sql, to=["y"])])
     assert "task 'ask'" in str(told.value)
     assert isinstance(told.value, SordinoError)
+
+
+def test_a_query_after_a_query_reads_what_that_makes():
+    first = task(sql="SELECT a AS Name FROM t", to=["y"])
+    assert make([first, task("u", sql="SELECT name FROM y", to=["z"])]).leaks(columns=True).words() == {
+        "y.name": ("always",),
+        "z.name": ("always",),
+    }
+    with pytest.raises(
+        ParameterError, match=r"task 'u' of A reads y\.a, which task 't' of A does not make: it makes name"
+    ):
+        make([first, task("u", sql="SELECT a FROM y", to=["z"])])
 
 
 def test_costs_stand_beside_words():
