@@ -17,7 +17,16 @@ _LONGEST = 4 * 2**20  # written by hand; what is larger is not one
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated keys, of which the later would silently win, and without rounding."""
+    """YAML without repeated keys, of which the later would silently win, without rounding, and without aliases.
+
+    A few lines of aliases of aliases stand for more than a memory holds.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.get_mark()
+            raise yaml.MarkedYAMLError(problem="aliases (*name) are not read", problem_mark=mark)
+        return super().compose_node(parent, index)
 
 
 def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -70,14 +79,15 @@ def read_source(source: Mapping[str, Any] | str | Path, what: str) -> dict[str, 
 def read_file(path: Path, what: str) -> str:
     """The text of a file."""
     try:
-        if path.stat().st_size > _LONGEST:
-            raise ParameterError(f"{path} is longer than 4 MB: that is no {what}")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
+        with path.open("rb") as file:
+            content = file.read(_LONGEST + 1)  # a pipe or a device tells no size
+        text = content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
         raise ParameterError(f"{path} {why}") from None
+    if len(content) > _LONGEST:
+        raise ParameterError(f"{path} is longer than 4 MB: that is not {what}")
+    return text.replace("\r\n", "\n")
 
 
 def read_amount(name: str, value: Any) -> Fraction:
