@@ -13,6 +13,7 @@ import yaml
 from sordino.core import ParameterError, Place
 from sordino.core.parameters import as_written, did_you_mean
 
+_LEAST_EXPONENT = -300  # what is smaller would be rounded to nothing
 _LONGEST = 4 * 2**20  # written by hand; what is larger is not one
 
 
@@ -41,9 +42,10 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False)
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-# 0.1 is a tenth and 1e-6 a millionth: floats stay texts until they are read as fractions.
+# Numbers stay texts until they are read as fractions: 0.1 is a tenth, 1e-6 a millionth and 010 ten, not eight.
+_NUMBERS = ("tag:yaml.org,2002:float", "tag:yaml.org,2002:int")
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:float"]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NUMBERS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -97,6 +99,8 @@ def read_amount(name: str, value: Any) -> Fraction:
             value = Decimal(value)
         except InvalidOperation:
             raise ParameterError(f"{name} must be a number, got {value!r}") from None
+        if value and value.is_finite() and value.adjusted() < _LEAST_EXPONENT:
+            raise ParameterError(f"{name} must be 0 or at least 1e{_LEAST_EXPONENT}, got {value}")
     amount = as_written(name, value)
     if amount < 0:
         raise ParameterError(f"{name} must be >= 0, got {float(amount):g}")
