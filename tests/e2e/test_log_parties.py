@@ -88,6 +88,39 @@ def test_parties_are_sent_shares_and_public_sizes_only():
             assert (parties.unpack_numbers(sent[name]) != column).all()
 
 
+_LISTENER = """
+import asyncio.selector_events as events, os
+real = events._SelectorSocketTransport.write
+def write(self, data):
+    with open(os.environ["SIZES"] + f"/{os.getpid()}", "a") as file:
+        file.write(f"{len(data)}\\n")
+    return real(self, data)
+events._SelectorSocketTransport.write = write
+"""
+
+
+def listen(folder: Path, name: str, monkeypatch, log: list, **options) -> list[list[int]]:
+    """The sizes of all messages of each party, in order, as somebody on the network sees them."""
+    (folder / name).mkdir()
+    (folder / "sitecustomize.py").write_text(_LISTENER)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("SIZES", str(folder / name))
+    sd.logs.correlate_secret(as_table(log), values=["x", "y"], **options)
+    said = [list(map(int, path.read_text().split())) for path in (folder / name).iterdir()]
+    return sorted(said, key=len)
+
+
+def test_sizes_of_messages_are_the_same_for_all_logs_of_one_shape(tmp_path, monkeypatch):
+    """What a listener sees. A payload that is wider tells: the listener is not deaf."""
+    same = [(place, "ab"[place % 2], ("s", "s")) for place in range(8)]
+    apart = [(place, "ab"[place % 2], (f"p{place}", None)) for place in range(8)]
+    first = listen(tmp_path, "same", monkeypatch, same, width=56)
+    assert len(first) == 3
+    assert min(map(len, first)) > 200
+    assert listen(tmp_path, "apart", monkeypatch, apart, width=56) == first
+    assert listen(tmp_path, "wider", monkeypatch, apart, width=84) != first
+
+
 def run_until_the_first_product(processes, act, timeout):
     """Run a long log; ``act`` when all parties are at work."""
     entries = make_entries(as_table(LONG), values=["x", "y"])

@@ -93,6 +93,8 @@ def make_entries(
     if isinstance(logs, Mapping):
         if not logs:
             raise ParameterError("give at least one log")
+        if len(set(map(str, logs))) < len(logs):
+            raise ParameterError("every owner must be named once, as text")
         parts = [_read(log, str(name), names, time, None, require_sorted) for name, log in logs.items()]
     else:
         parts = [_read(logs, "the log", names, time, owner, require_sorted)]
@@ -212,6 +214,16 @@ def _concatenate(parts: list[pa.Table]) -> pa.Table:
             f"the times of the logs are of different kinds: {', '.join(sorted(map(str, kinds)))}"
         )
     kind = next(iter(kinds)) if len(kinds) == 1 else pa.float64() if kinds else pa.int64()
+    try:
+        return _stack(parts, kind)
+    except pa.ArrowInvalid:  # its text quotes the value
+        raise PrivateDataError(
+            "the times of one log are whole numbers beyond 2**53 and those of another floats, which cannot tell them "
+            "apart: write all as whole numbers"
+        ) from None
+
+
+def _stack(parts: list[pa.Table], kind: pa.DataType) -> pa.Table:
     return pa.concat_tables(
         [
             part.set_column(

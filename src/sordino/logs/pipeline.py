@@ -17,7 +17,7 @@ from sordino.logs.chains import Chains
 from sordino.logs.correlation import Match, correlate_entries
 from sordino.logs.entries import Entries, Log, make_entries
 from sordino.logs.known_chains import KnownChains, Sameness
-from sordino.logs.secret_correlation import Backend, correlate_entries_secretly
+from sordino.logs.secret_correlation import Backend, check_run, correlate_entries_secretly
 
 Share = Literal["both", "uncorrelated", "unknown"]
 
@@ -90,6 +90,7 @@ def run_pipeline(
         raise ParameterError("the pipeline takes one log per owner: {'a': log, 'b': log}")
     choice("share", share, get_args(Share))
     choice("match", match, get_args(Match))
+    check_run(backend, hide_times, timeout, width)
     entries = make_entries(logs, values=values, time=time, normalise=normalise, require_sorted=require_sorted)
     given = dict(known or {})
     for stranger in given:

@@ -52,7 +52,7 @@ def correlate_secret(
     fixes it). Values, matches, chains and what others get stay hidden from each party that follows the protocol and
     tells nothing to another (semi-honest, three parties, honest majority, Shamir with threshold 1). An owner learns
     that and its result, which holds entries of other owners and says where its chains' entries stand in the joint
-    order. This is **not** differential privacy: results are exact.
+    order (with ``hide_times`` in their own logs too). This is **not** differential privacy: results are exact.
     Requires: owners that agree on all this and on a key for the codes. Here one process plays all owners: it shares the
     entries with three processes on this machine, which it starts and ends, and opens for each owner what is theirs.
     A wrong match has probability below n²v²·2⁻⁶⁰.
@@ -63,9 +63,7 @@ def correlate_secret(
     nothing is opened.
     """
     choice("match", match, get_args(Match))
-    choice("backend", backend, get_args(Backend))
-    flag("hide_times", hide_times)
-    positive("timeout", timeout)
+    check_run(backend, hide_times, timeout, width)
     if whole("parties", parties, least=1) != PARTIES:
         raise ParameterError(f"parties must be {PARTIES}, got {parties}")
     entries = make_entries(
@@ -87,6 +85,15 @@ def correlate_secret(
         allow_large=allow_large,
         progress=progress,
     )
+
+
+def check_run(backend: Backend, hide_times: bool, timeout: float, width: int | None) -> None:
+    """Refuse what no run can do, before a log is read."""
+    choice("backend", backend, get_args(Backend))
+    flag("hide_times", hide_times)
+    positive("timeout", timeout)
+    if width is not None:
+        whole("width", width, least=1)
 
 
 def correlate_entries_secretly(

@@ -22,6 +22,7 @@ from sordino.core import ParameterError, UnsupportedError
 from sordino.workflow.source import read_file, read_source
 
 Element = ElementTree.Element
+_MODEL = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 
 _TASKS = {
     "task", "userTask", "serviceTask", "scriptTask", "manualTask", "businessRuleTask", "sendTask", "receiveTask",
@@ -29,7 +30,7 @@ _TASKS = {
 _STORES = {"dataObjectReference", "dataStoreReference"}
 _SILENT = {
     "startEvent", "endEvent", "sequenceFlow", "dataObject", "dataStore", "ioSpecification", "documentation",
-    "extensionElements", "laneSet", "association", "textAnnotation", "incoming", "outgoing", "category",
+    "extensionElements", "laneSet", "association", "textAnnotation", "category",
 }  # fmt: skip
 _TOP = {"collaboration", "process", "BPMNDiagram", "message", "itemDefinition", "dataStore", "category",
         "documentation", "extensionElements"}  # fmt: skip
@@ -37,6 +38,19 @@ _PROTECTION = {
     "ProtectConfidentiality": "protect",
     "PETComputation": "compute_protected",
     "OpenConfidentiality": "open",
+}
+_NOTES = {"documentation", "extensionElements"}
+_ASSOCIATION = {"sourceRef", "targetRef", *_NOTES}
+_EVENT = {"incoming", "outgoing", "property", *_NOTES}
+# What elements may hold that are read in part or passed over: anything else could say where data go.
+_WITHIN = {
+    "startEvent": _EVENT,
+    "endEvent": _EVENT,
+    "sequenceFlow": _NOTES,
+    "participant": _NOTES,
+    "messageFlow": {"SecureChannel", *_NOTES},
+    "dataInputAssociation": _ASSOCIATION,
+    "dataOutputAssociation": _ASSOCIATION,
 }
 _IN_A_TASK = {"incoming", "outgoing", "documentation", "extensionElements", "ioSpecification", "property",
               "dataInputAssociation", "dataOutputAssociation", *_PROTECTION}  # fmt: skip
@@ -52,8 +66,10 @@ def read_bpmn(path: Path) -> dict[str, Any]:
     except ElementTree.ParseError as error:
         line, column = error.position
         raise ParameterError(f"{path} is not XML (line {line}, column {column + 1})") from None
-    if _kind(root) != "definitions":
-        raise ParameterError(f"{path} is no BPMN 2.0: it begins with <{_kind(root)}>, not with <definitions>")
+    if root.tag != f"{{{_MODEL}}}definitions":
+        raise ParameterError(
+            f"{path} is no BPMN 2.0: it begins with <{_kind(root)}>, not with <definitions> of {_MODEL}"
+        )
     return _Reader(root).read()
 
 
@@ -78,23 +94,29 @@ class _Reader:
         pools = [part for one in self.collaborations for part in one if _kind(part) == "participant"]
         named = {pool.get("processRef", ""): _name(pool) for pool in pools}
         for pool in pools:
+            _check_within(pool, "the collaboration")
             self.parties[_id(pool)] = _name(pool)
-        order = list(dict.fromkeys(self.parties.values()))
+        order = [_name(pool) for pool in pools]
         tasks: list[dict[str, Any]] = []
         for process in self.processes:
             party = named.get(_id(process)) or process.get("name") or _id(process)
-            lanes = [lane for lane in process.iter() if _kind(lane) == "lane"]
-            at = order.index(party) if party in order else len(order)
-            if len(lanes) > 1:
-                order[at : at + 1] = [_name(lane) for lane in lanes]
-            elif party not in order:
+            if party not in order:
                 order.append(party)
+            lanes = _list_lanes(process)
+            if len(lanes) > 1:
+                at = order.index(party)
+                order[at : at + 1] = [_name(lane) for lane in lanes]
             for lane in lanes if len(lanes) > 1 else ():
                 for node in lane:
                     if _kind(node) == "flowNodeRef":
                         self.parties[(node.text or "").strip()] = _name(lane)
             self._read_objects(process)
             tasks += self._read_tasks(process, party, bool(len(lanes) > 1))
+        for name in order:
+            if order.count(name) > 1:
+                raise ParameterError(
+                    f"two pools or lanes are called {name!r}: a party is known by its name, so give them different ones"
+                )
         sends = [self._read_flow(part) for one in self.collaborations for part in one if self._is_flow(part)]
         return {"title": self.title, "parties": order, "tasks": tasks, "sends": sends}
 
@@ -111,6 +133,7 @@ class _Reader:
         for part in process:
             kind = _kind(part)
             if kind in _SILENT or kind in _STORES:
+                self._check_silent(part, f"process {process.get('name') or _id(process)!r}")
                 continue
             if kind not in _TASKS:
                 _refuse(part, f"process {process.get('name') or _id(process)!r}")
@@ -126,10 +149,11 @@ class _Reader:
         filters: dict[str, list[str]] = {}
         made: list[str] = []
         stated: dict[str, Any] = {}
-        for child in part:
+        for child in (*part, *_extensions(part)):
             kind = _kind(child)
-            if kind not in _IN_A_TASK:
+            if child in part and kind not in _IN_A_TASK:
                 _refuse(child, where)
+            _check_within(child, where)
             if kind in _PROTECTION:
                 stated["kind"] = _PROTECTION[kind]
             elif kind == "documentation":
@@ -146,6 +170,7 @@ class _Reader:
 
     def _read_flow(self, part: Element) -> dict[str, Any]:
         told = f"message flow {part.get('name') or _id(part)!r}"
+        _check_within(part, told)
         ends = [part.get("sourceRef", ""), part.get("targetRef", "")]
         for end in ends:
             if end not in self.parties:
@@ -172,7 +197,18 @@ class _Reader:
             "textAnnotation",
         ):
             _refuse(part, "the collaboration")
+        self._check_silent(part, "the collaboration")
         return kind == "messageFlow"
+
+    def _check_silent(self, part: Element, where: str) -> None:
+        """What is passed over carries no data."""
+        _check_within(part, where)
+        if _kind(part) == "association" and {part.get("sourceRef"), part.get("targetRef")} & set(
+            self.objects
+        ):
+            raise UnsupportedError(
+                f"{where}: <association> {_id(part)!r} joins a data object: draw data inputs and data outputs of tasks"
+            )
 
     def _object(self, reference: str, where: str) -> str:
         if reference not in self.objects:
@@ -180,6 +216,31 @@ class _Reader:
                 f"{where} reads or makes {reference!r}, which is no data object or data store"
             )
         return self.objects[reference]
+
+
+def _list_lanes(process: Element) -> list[Element]:
+    """The lanes that hold no others."""
+    lanes = [lane for lane in process.iter() if _kind(lane) == "lane"]
+    return [
+        lane
+        for lane in lanes
+        if not any(_kind(inner) == "lane" for inner in lane.iter() if inner is not lane)
+    ]
+
+
+def _extensions(part: Element) -> list[Element]:
+    """Where modellers put elements that are not BPMN's own; only those of PE-BPMN mean something here."""
+    return [one for child in part if _kind(child) == "extensionElements" for one in child]
+
+
+def _check_within(part: Element, where: str) -> None:
+    if _kind(part) not in _WITHIN:
+        return
+    known = _WITHIN[_kind(part)]
+    for child in part:
+        kind = _kind(child)
+        if kind not in known and not (known is _EVENT and kind.endswith("EventDefinition")):
+            _refuse(child, f"{where}: <{_kind(part)}> {_name(part)!r}")
 
 
 def _read_documentation(child: Element, where: str) -> Mapping[str, Any]:

@@ -83,7 +83,7 @@ def draw_process(process: ProcessModel, boxes: list[Box]) -> str:
     for party, (top, tall) in lanes.items():
         parts.append(
             f'<g class="lane"><rect x="1" y="{top}" width="{width - 2}" height="{tall}" rx="6"></rect>'
-            f'<text x="14" y="{top + tall // 2}" class="party">{escape(_short(party, 14))}'
+            f'<text x="14" y="{top + tall // 2}" class="party">{escape(_short(party, 11))}'
             f"<title>{escape(party)}</title></text></g>"
         )
     parts += _arrows(process, boxes, places, lanes)

@@ -92,4 +92,6 @@ class FlowTable:
 
 def _plain(text: str) -> str:
     """A name that begins like a formula is not one: an apostrophe keeps spreadsheets from computing it."""
-    return f"'{text}" if text[:1] in "=+@" or (text[:1] == "-" and len(text) > 1) else text
+    return (
+        f"'{text}" if text[:1] in ("=", "+", "@", "\t", "\r") or (text[:1] == "-" and len(text) > 1) else text
+    )

@@ -21,7 +21,7 @@ from sordino.workflow.process_model import ProcessModel
 
 @dataclass(frozen=True, eq=False)
 class Process(ProcessModel):
-    """A checked process. Inputs are objects that no task makes.
+    """A checked process. Inputs are objects that no task makes; where a file states them, every other one is a slip.
 
     **Requires**, and checks, naming task, party or object: known parties; one maker per object; no cycle; who sends
     holds what is sent; only what was protected is opened; no plain task reads what its party holds hidden only.
@@ -45,9 +45,10 @@ class Process(ProcessModel):
     @classmethod
     def load(cls, source: Mapping[str, Any] | str | Path) -> Process:
         """A process from a YAML or JSON file, its text or a dict, or from a BPMN 2.0 file (.bpmn, .xml)."""
-        drawn = isinstance(source, str | Path) and str(source).casefold().endswith((".bpmn", ".xml"))
+        is_path = isinstance(source, Path) or (isinstance(source, str) and "\n" not in source)
+        drawn = is_path and str(source).casefold().endswith((".bpmn", ".xml"))
         read = read_process(read_bpmn(Path(str(source))) if drawn else source)
-        return cls(read.parties, read.tasks, read.sends, read.title)
+        return cls(read.parties, read.tasks, read.sends, read.title, read.stated_inputs)
 
     def disclosure(self, *, split: bool = False, objects: Sequence[str] | None = None) -> FlowTable:
         """Who sees what: V visible, O owner, H hidden, - not at all; and over which channels it is sent.

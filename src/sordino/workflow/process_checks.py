@@ -15,9 +15,11 @@ def check_process(process: ProcessModel) -> None:
         raise ParameterError(f"parties must be different names, at least one, got {list(process.parties)!r}")
     _check_names(process)
     _check_makers(process)
+    _check_inputs(process)
     _ = process.in_order  # refuses cycles
     _check_sends(process)
     _check_hidden(process)
+    _check_columns(process)
 
 
 def _check_names(process: ProcessModel) -> None:
@@ -45,6 +47,21 @@ def _check_makers(process: ProcessModel) -> None:
             if name in makers:
                 raise ParameterError(f"two tasks make {name}: {makers[name]} and {task}")
             makers[name] = str(task)
+
+
+def _check_inputs(process: ProcessModel) -> None:
+    """Where inputs are stated, a name that no task makes is one of them; a slip would cut a way, unseen."""
+    stated = process.stated_inputs
+    if stated is None:
+        return
+    for task in process.tasks:
+        for one in task.inputs:
+            if one.name not in process.maker and one.name not in stated:
+                raise ParameterError(f"{task}: {_unknown('object', one.name, (*stated, *process.maker))}")
+    for name in stated:
+        if name not in process.inputs:
+            told = f"{process.maker[name]} makes it" if name in process.maker else "no task reads it"
+            raise ParameterError(f"{name} is stated as an input, but {told}")
 
 
 def _check_sends(process: ProcessModel) -> None:
@@ -79,9 +96,29 @@ def _check_hidden(process: ProcessModel) -> None:
                 )
 
 
+def _check_columns(process: ProcessModel) -> None:
+    """A column that a query reads is one that the query before it makes, or its flow would be lost."""
+    for task in process.tasks:
+        for table, column in sorted(task.flow.columns_read()) if task.flow is not None else ():
+            made = process.maker.get(table)
+            if made is not None and made.flow is not None and column not in made.flow.outputs:
+                raise ParameterError(
+                    f"{task} reads {table}.{column}, which {made} does not make: "
+                    f"it makes {', '.join(made.flow.outputs)}"
+                )
+
+
 def _sees(process: ProcessModel, party: str, name: str) -> bool:
-    row = next(row for row in process.rows if name in row)
-    return any(process.cell(party, other) in ("V", "O") for other in row)
+    """Whether a party sees what a hidden object holds: all that it was protected from, or that alone, opened."""
+    made = process.maker[name]
+    if made.kind == "protect" and all(process.cell(party, one.name) in ("V", "O") for one in made.inputs):
+        return True
+    return any(
+        task.kind == "open"
+        and [one.name for one in task.inputs] == [name]
+        and any(process.cell(party, opened) == "V" for opened in task.outputs)
+        for task in process.tasks
+    )
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ _TASK_FIELDS = ("name", "by", "kind", "from", "to", "sql", "epsilon", "sensitivi
 def read_process(source: Mapping[str, Any] | str | Path) -> ProcessModel:
     """A process from a file, its text or a dict; unknown fields are errors."""
     content = check_fields(
-        "the process", read_source(source, "the process"), ("title", "parties", "tasks", "sends")
+        "the process", read_source(source, "the process"), ("title", "parties", "inputs", "tasks", "sends")
     )
     if not isinstance(content.get("tasks"), list | tuple) or not content["tasks"]:
         raise ParameterError("the process has no tasks: write tasks: [{name, by, from, to}, …]")
@@ -31,6 +31,7 @@ def read_process(source: Mapping[str, Any] | str | Path) -> ProcessModel:
         tasks=tuple(_read_task(number, given) for number, given in enumerate(content["tasks"], 1)),
         sends=tuple(_read_send(number, given) for number, given in enumerate(sends, 1)),
         title=str(content.get("title", "")),
+        stated_inputs=read_names("inputs", content["inputs"]) if "inputs" in content else None,
     )
 
 

@@ -54,12 +54,16 @@ class Send:
 
 @dataclass(frozen=True, eq=False)
 class ProcessModel:
-    """What a process consists of, and what follows from it at once; inputs are objects that no task makes."""
+    """What a process consists of, and what follows from it at once; inputs are objects that no task makes.
+
+    ``stated_inputs``: all inputs by name, so that a slip in a name is no further input; None: not stated.
+    """
 
     parties: tuple[str, ...]
     tasks: tuple[Task, ...]
     sends: tuple[Send, ...] = ()
     title: str = field(default="")
+    stated_inputs: tuple[str, ...] | None = None
 
     @cached_property
     def maker(self) -> dict[str, Task]:

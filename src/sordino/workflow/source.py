@@ -13,11 +13,21 @@ import yaml
 from sordino.core import ParameterError, Place
 from sordino.core.parameters import as_written, did_you_mean
 
+_LEAST_EXPONENT = -300  # what is smaller would be rounded to nothing
 _LONGEST = 4 * 2**20  # written by hand; what is larger is not one
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without repeated keys, of which the later would silently win, and without rounding."""
+    """YAML without repeated keys, of which the later would silently win, without rounding, and without aliases.
+
+    A few lines of aliases of aliases stand for more than a memory holds.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.get_mark()
+            raise yaml.MarkedYAMLError(problem="aliases (*name) are not read", problem_mark=mark)
+        return super().compose_node(parent, index)
 
 
 def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -32,9 +42,10 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False)
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-# 0.1 is a tenth and 1e-6 a millionth: floats stay texts until they are read as fractions.
+# Numbers stay texts until they are read as fractions: 0.1 is a tenth, 1e-6 a millionth and 010 ten, not eight.
+_NUMBERS = ("tag:yaml.org,2002:float", "tag:yaml.org,2002:int")
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:float"]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NUMBERS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -70,14 +81,15 @@ def read_source(source: Mapping[str, Any] | str | Path, what: str) -> dict[str, 
 def read_file(path: Path, what: str) -> str:
     """The text of a file."""
     try:
-        if path.stat().st_size > _LONGEST:
-            raise ParameterError(f"{path} is longer than 4 MB: that is no {what}")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, ParameterError):
-            raise
+        with path.open("rb") as file:
+            content = file.read(_LONGEST + 1)  # a pipe or a device tells no size
+        text = content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
         raise ParameterError(f"{path} {why}") from None
+    if len(content) > _LONGEST:
+        raise ParameterError(f"{path} is longer than 4 MB: that is not {what}")
+    return text.replace("\r\n", "\n")
 
 
 def read_amount(name: str, value: Any) -> Fraction:
@@ -87,6 +99,8 @@ def read_amount(name: str, value: Any) -> Fraction:
             value = Decimal(value)
         except InvalidOperation:
             raise ParameterError(f"{name} must be a number, got {value!r}") from None
+        if value and value.is_finite() and value.adjusted() < _LEAST_EXPONENT:
+            raise ParameterError(f"{name} must be 0 or at least 1e{_LEAST_EXPONENT}, got {value}")
     amount = as_written(name, value)
     if amount < 0:
         raise ParameterError(f"{name} must be >= 0, got {float(amount):g}")

@@ -12,12 +12,15 @@ from sordino.core import ParameterError, UnsupportedError
 
 Flow = tuple[str, str | None, frozenset[str]]  # table, column (None: its rows), conditions
 _SHAPE = "a task is SELECT … FROM tables with JOIN … ON, WHERE, GROUP BY and HAVING"
-_REFUSED = {
-    exp.Subquery: "a sub-select: make it a task of its own",
-    exp.Exists: "a sub-select: make it a task of its own",
-    exp.Limit: "LIMIT, which depends on all rows",
-    exp.Window: "a window function",
+_FOLLOWED = {
+    exp.Select: {"expressions", "distinct", "from_", "from", "joins", "where", "group", "having", "order"},
+    exp.Table: {"this", "alias", "db"},
+    exp.TableAlias: {"this"},
+    exp.Group: {"expressions", "grouping_sets", "cube", "rollup"},
+    exp.Distinct: {"expressions"},
 }
+_REFUSED = {exp.Window: "a window function", exp.Columns: "COLUMNS", exp.Query: "a sub-select"}
+_JOINS = {"", "INNER", "CROSS", "OUTER"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,11 @@ class SqlFlow:
 
 
 def read_sql_flow(sql: str, where: str) -> SqlFlow:
-    """The flows of one query.
+    """The flows of one query; whatever a query says that is not followed is refused.
 
     Columns of the SELECT list and of GROUP BY flow under the WHERE, HAVING and ON conditions, always where there are
-    none; columns of conditions flow under them. A LEFT JOIN's ON is no condition for the tables before it.
+    none; columns of conditions flow under them. A LEFT JOIN's ON is no condition for the tables before it. Names that
+    are not quoted are the same in capitals.
     """
     try:
         trees = [tree for tree in sqlglot.parse(sql) if tree is not None]
@@ -55,34 +59,96 @@ def read_sql_flow(sql: str, where: str) -> SqlFlow:
     if len(trees) != 1 or not isinstance(trees[0], exp.Select):
         raise UnsupportedError(f"{where}: {_SHAPE}, got {type(trees[0]).__name__ if trees else 'nothing'}")
     query = trees[0]
-    for kind, told in _REFUSED.items():
-        if query.find(kind) is not None:
-            raise UnsupportedError(f"{where}: {told}, is not followed")
-    if query.args.get("with_") or query.args.get("with"):
-        raise UnsupportedError(f"{where}: WITH is not followed: make it a task of its own")
+    _check_shape(query, where)
     tables, conditions = _read_tables(query, where)
-    for clause in ("where", "having", "qualify"):
+    items = _read_items(query, where)
+    for clause in ("where", "having"):
         if (given := query.args.get(clause)) is not None:
             # these choose among all joined rows, so every table is under them
             for part in _conjuncts(given.this):
                 conditions.append((part, frozenset(tables)))
-    used_by_condition = [(part, _columns(part, tables, where), over) for part, over in conditions]
+    own_names = {name for name, item in items.items() if _plain_column(item) != name}
+
+    def read(part: exp.Expr) -> list[tuple[str, str | None]]:
+        for column in part.find_all(exp.Column):
+            if not column.table and (name := _name_of(column.this)) in own_names:
+                raise ParameterError(
+                    f"{where}: is {name!r} a column of a table or of the result? Write table.{name}, or its expression"
+                )
+        return _columns(part, tables, where)
+
+    used_by_condition = [(part, read(part), over) for part, over in conditions]
     shared: list[tuple[str, str | None]] = []
-    for clause in ("group", "order"):
-        if (given := query.args.get(clause)) is not None:
-            shared += [column for part in given.expressions for column in _columns(part, tables, where)]
-    outputs: dict[str, tuple[Flow, ...]] = {}
+    if (group := query.args.get("group")) is not None:
+        for part in group.expressions:
+            placed = _at_place(part, items, where)
+            shared += read(part) if placed is None else _columns(placed, tables, where)
+        for part in (
+            one for name in ("grouping_sets", "cube", "rollup") for one in group.args.get(name) or []
+        ):
+            shared += read(part)
+    if (order := query.args.get("order")) is not None:  # here names of the result come first
+        for part in order.expressions:
+            placed = _at_place(part.this, items, where) or items.get(_plain_column(part.this) or "")
+            shared += _columns(placed or part, tables, where)
+    if query.args.get("distinct") is not None:  # how often a value is left depends on those beside it
+        shared += [column for item in items.values() for column in _columns(item, tables, where)]
+    return SqlFlow(
+        tuple(dict.fromkeys(tables.values())),
+        {
+            name: _flows([*_columns(item, tables, where), *shared], used_by_condition, tables)
+            for name, item in items.items()
+        },
+    )
+
+
+def _check_shape(query: exp.Select, where: str) -> None:
+    """Clauses that are not known here could say which rows are read, so they are refused, not skipped."""
+    for node in query.walk():
+        for refused, told in _REFUSED.items():
+            if isinstance(node, refused) and node is not query:
+                raise UnsupportedError(f"{where}: {told} is not followed: make it a task of its own")
+        for kind, followed in _FOLLOWED.items():
+            extra = [name for name, given in node.args.items() if given and name not in followed]
+            if isinstance(node, kind) and extra:
+                clause = f"{kind.__name__.upper()} … {extra[0].strip('_').upper()}"
+                raise UnsupportedError(f"{where}: {clause} is not followed: {_SHAPE}")
+
+
+def _read_items(query: exp.Select, where: str) -> dict[str, exp.Expr]:
+    """The columns of the result by name."""
+    items: dict[str, exp.Expr] = {}
     for number, item in enumerate(query.expressions):
         if item.find(exp.Star) is not None and not isinstance(item.unalias(), exp.Count):
             raise UnsupportedError(f"{where}: SELECT * does not name its columns: write them out")
-        name = item.alias_or_name or f"column_{number + 1}"
-        if name in outputs:
+        named = item.args.get("alias") if isinstance(item, exp.Alias) else None
+        name = _name_of(named) if named is not None else _plain_column(item) or f"column_{number + 1}"
+        if name in items:
             raise ParameterError(
                 f"{where}: two columns of the result are called {name!r}: write expression AS name"
             )
-        read = [*_columns(item, tables, where), *shared]
-        outputs[name] = _flows(read, used_by_condition, tables)
-    return SqlFlow(tuple(dict.fromkeys(tables.values())), outputs)
+        items[name] = item.unalias()
+    return items
+
+
+def _at_place(part: exp.Expr, items: dict[str, exp.Expr], where: str) -> exp.Expr | None:
+    """GROUP BY 2 is by the second column of the result."""
+    if not isinstance(part, exp.Literal) or part.is_string:
+        return None
+    places = [str(number) for number in range(1, len(items) + 1)]
+    if part.this not in places:
+        raise ParameterError(f"{where}: the result has no column {part.this}: it has {len(items)}")
+    return list(items.values())[places.index(part.this)]
+
+
+def _plain_column(part: exp.Expr) -> str | None:
+    return _name_of(part.this) if isinstance(part, exp.Column) else None
+
+
+def _name_of(identifier: exp.Expr) -> str:
+    """As databases take it: what is not quoted is the same in capitals."""
+    quoted = isinstance(identifier, exp.Identifier) and identifier.args.get("quoted")
+    return identifier.name if quoted else identifier.name.lower()
 
 
 def _flows(
@@ -92,19 +158,16 @@ def _flows(
 ) -> tuple[Flow, ...]:
     """``read`` and columns of conditions are given by the alias of their table; flows by its name."""
     found: dict[Flow, None] = {}
-    touched = set()
+    chosen = {
+        alias: frozenset(part.sql() for part, _, over in conditions if alias in over) for alias in tables
+    }
     for alias, column in read:
-        touched.add(alias)
-        filters = frozenset(part.sql() for part, _, over in conditions if alias in over)
-        found[(tables[alias], column, filters)] = None
+        found[(tables[alias], column, chosen[alias])] = None
     for part, columns, _ in conditions:
         for alias, column in columns:
-            touched.add(alias)
-            filters = frozenset(one.sql() for one, _, over in conditions if alias in over)
-            found[(tables[alias], column, filters | {part.sql()})] = None
-    for alias in tables:  # how often a row is in the result depends on tables that nothing else is read of
-        if alias not in touched:
-            filters = frozenset(part.sql() for part, _, over in conditions if alias in over)
+            found[(tables[alias], column, chosen[alias] | {part.sql()})] = None
+    for alias, filters in chosen.items():  # how often a row is in the result, where nothing else of it tells
+        if not any(table == tables[alias] and under <= filters for table, _, under in found):
             found[(tables[alias], None, filters)] = None
     return tuple(found)
 
@@ -120,23 +183,30 @@ def _read_tables(
         return tables, conditions
     joins = query.args.get("joins") or []
     for node in [start.this, *(join.this for join in joins)]:
-        if not isinstance(node, exp.Table):
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise UnsupportedError(f"{where}: {_SHAPE}; {node.sql()} is no table")
-        if node.alias_or_name in tables:
-            raise ParameterError(f"{where}: two tables are called {node.alias_or_name!r}: give one an alias")
+        alias = _alias_of(node)
+        if alias in tables:
+            raise ParameterError(f"{where}: two tables are called {alias!r}: give one an alias")
         before = frozenset(tables)
-        tables[node.alias_or_name] = node.name
+        tables[alias] = f"{node.db}.{node.name}" if node.db else node.name
         join = node.parent
         if not isinstance(join, exp.Join):
             continue
-        if join.side not in ("", "LEFT") or join.method or join.args.get("using"):
+        known = {"this", "on", "side", "kind"}.issuperset(name for name, given in join.args.items() if given)
+        if not known or join.side not in ("", "LEFT") or join.kind not in _JOINS:
             raise UnsupportedError(
                 f"{where}: {join.sql()} is not followed: write JOIN … ON or LEFT JOIN … ON"
             )
-        own = frozenset({node.alias_or_name})
+        own = frozenset({alias})
         for part in _conjuncts(join.args.get("on")):
             conditions.append((part, own if join.side == "LEFT" else before | own))
     return tables, conditions
+
+
+def _alias_of(table: exp.Table) -> str:
+    named = table.args.get("alias")
+    return _name_of(named.this if named is not None and named.this is not None else table.this)
 
 
 def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
@@ -151,12 +221,16 @@ def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
 def _columns(part: exp.Expr, tables: dict[str, str], where: str) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for column in part.find_all(exp.Column):
+        name = _name_of(column.this)
         if column.table:
-            if column.table not in tables:
+            alias = _name_of(column.args["table"])
+            if alias not in tables:
                 raise ParameterError(f"{where}: {column.sql()} is of no table of the query")
-            found.append((column.table, column.name))
+            found.append((alias, name))
+        elif name in tables:
+            raise UnsupportedError(f"{where}: {name} alone is a whole row: write its columns out")
         elif len(tables) == 1:
-            found.append((next(iter(tables)), column.name))
+            found.append((next(iter(tables)), name))
         else:
-            raise ParameterError(f"{where}: of which table is {column.sql()}? Write table.{column.name}")
+            raise ParameterError(f"{where}: of which table is {column.sql()}? Write table.{name}")
     return found

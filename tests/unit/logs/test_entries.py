@@ -100,6 +100,16 @@ def test_logs_with_times_of_different_kinds_are_refused():
         sd.logs.correlate({"a": numbers, "b": dates}, values=["x"])
     floats = pa.table({"time": [0.5], "x": ["p"]})
     assert sd.logs.correlate({"a": numbers, "b": floats}, values=["x"]).numbers == [1, 1]
+    beyond = pa.table({"time": [2**60 + 1], "x": ["p"]})
+    with pytest.raises(sd.PrivateDataError, match="write all as whole numbers") as told:
+        sd.logs.correlate({"a": beyond, "b": floats}, values=["x"])
+    assert str(2**60 + 1) not in str(told.value)
+
+
+def test_owners_of_one_name_are_not_lost():
+    log = pa.table({"time": [1], "x": ["p"]})
+    with pytest.raises(sd.ParameterError, match="every owner must be named once"):
+        sd.logs.correlate({1: log, "1": log}, values=["x"])
 
 
 @pytest.mark.parametrize(
@@ -174,6 +184,7 @@ def test_raw_lines_become_columns(tmp_path):
         ({"parties": 5}, "parties must be 3, got 5"),
         ({"backend": "sharemind"}, "backend must be one of mpyc, emulate"),
         ({"timeout": 0}, "timeout must be > 0"),
+        ({"width": "wide"}, "width must be a whole number"),
         ({"width": 4}, "width must hold the longest entry"),
         ({"owners": None, "logs": pa.table({"time": [1], "owner": ["a"], "x": ["p"]})}, "at least 2 owners"),
         (

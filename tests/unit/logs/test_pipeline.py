@@ -136,6 +136,8 @@ def test_nothing_left_to_share_is_an_empty_joint_run():
     [
         ({"known": {"c": None}}, "an owner of known chains must be one of a, b, got 'c'"),
         ({"share": "all"}, "share must be one of both, uncorrelated, unknown, got 'all'"),
+        ({"timeout": -1}, "timeout must be > 0"),
+        ({"hide_times": "yes"}, "hide_times must be"),
         ({"same": "shape"}, "same must be one of values, columns, got 'shape'"),
         ({"known": {"a": as_table([(1, "a", ("p",))])}}, "must have a column 'chain'"),
         ({"known": {"a": KnownChains(("y",))}}, "must be of the same columns"),

@@ -89,6 +89,32 @@ def test_lanes_are_parties(tmp_path):
     assert process.disclosure().cell("answers, shares", "till").text == "O"
 
 
+def test_lanes_within_lanes_and_events_with_a_message(tmp_path):
+    shop = SHOP.replace(
+        '<bpmn:startEvent id="s"/>',
+        '<bpmn:startEvent id="s"><bpmn:outgoing>f</bpmn:outgoing><bpmn:messageEventDefinition/></bpmn:startEvent>'
+        '<bpmn:laneSet id="L"><bpmn:lane id="L0" name="all"><bpmn:flowNodeRef>Tprotect</bpmn:flowNodeRef>'
+        '<bpmn:childLaneSet><bpmn:lane id="L1" name="till"><bpmn:flowNodeRef>Tprotect</bpmn:flowNodeRef></bpmn:lane>'
+        '<bpmn:lane id="L2" name="office"/></bpmn:childLaneSet></bpmn:lane></bpmn:laneSet>',
+    )
+    assert Process.load(write(tmp_path, shop=shop)).parties == ("till", "office", "lab")
+
+
+def test_protection_is_found_where_modellers_put_it(tmp_path):
+    shop = SHOP.replace(
+        "<bpmn:documentation>kind: protect</bpmn:documentation>",
+        "<bpmn:extensionElements><x:ProtectConfidentiality xmlns:x='urn:pe'/></bpmn:extensionElements>",
+    )
+    assert Process.load(write(tmp_path, shop=shop)).disclosure().words()["answers, shares"] == ("O", "H", "S")
+
+
+def test_a_file_that_is_no_model_is_not_read_to_its_end(tmp_path):
+    path = write(tmp_path)
+    path.write_text(path.read_text() + " " * 2**22)
+    with pytest.raises(ParameterError, match="longer than 4 MB: that is not a process"):
+        Process.load(path)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "error", "message"),
     [
@@ -106,6 +132,21 @@ def test_lanes_are_parties(tmp_path):
         ("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a 'b'>]>", ParameterError, "document type or entities"),
         ("</bpmn:definitions>", "", ParameterError, "is not XML"),
         ("bpmn:definitions", "bpmn:model", ParameterError, "no BPMN 2.0"),
+        ("http://www.omg.org/spec/BPMN/20100524/MODEL", "urn:other", ParameterError, "no BPMN 2.0"),
+        ('<bpmn:startEvent id="s"/>', '<bpmn:startEvent id="s"><bpmn:dataOutputAssociation/></bpmn:startEvent>',
+         UnsupportedError, "<startEvent> 's': <dataOutputAssociation>"),
+        ('<bpmn:startEvent id="s"/>', '<bpmn:endEvent id="e"><bpmn:dataInputAssociation/></bpmn:endEvent>',
+         UnsupportedError, "<endEvent> 'e': <dataInputAssociation>"),
+        ('<bpmn:startEvent id="s"/>', '<bpmn:sequenceFlow id="g"><bpmn:conditionExpression/></bpmn:sequenceFlow>',
+         UnsupportedError, "<sequenceFlow> 'g': <conditionExpression>"),
+        ('<bpmn:startEvent id="s"/>', '<bpmn:association id="g" sourceRef="D1" targetRef="Tprotect"/>',
+         UnsupportedError, "<association> 'g' joins a data object"),
+        ("<bpmn:targetRef>p</bpmn:targetRef>", "<bpmn:targetRef>p</bpmn:targetRef><bpmn:assignment/>",
+         UnsupportedError, "<dataInputAssociation> .*<assignment>"),
+        ('processRef="P2"/>', 'processRef="P2"><bpmn:participantMultiplicity/></bpmn:participant>',
+         UnsupportedError, "<participant> 'lab': <participantMultiplicity>"),
+        ('name="lab"', 'name="shop"', ParameterError, "two pools or lanes are called 'shop'"),
+        ("kind: protect", "kind: &amp;a protect\nepsilon: *a", ParameterError, "aliases"),
     ],
 )  # fmt: skip
 def test_what_is_outside_the_subset_is_refused_by_its_element(tmp_path, old, new, error, message):

@@ -159,6 +159,22 @@ def test_what_is_wrong_is_said_with_the_step(path, value, message):
         Workflow.load(changed(path, value)).cost()
 
 
+@pytest.mark.parametrize(
+    ("written", "epsilon"), [("010", 10), ("1e-3", 0.001), ("0.1", 0.1), ("1_000", 1000), ("2", 2)]
+)
+def test_numbers_of_a_file_are_what_people_read(written, epsilon):
+    """YAML would take 010 for eight and 1:30 for ninety."""
+    text = "inputs: [a]\nsteps: {n: {from: [a], epsilon: %s}}\nrelease: [n]\n"
+    assert Workflow.load(text % written).cost().either.epsilon == epsilon
+
+
+@pytest.mark.parametrize("written", ["1:30", "0x10", ".inf", "1e-999999999", "1e-400", "1e999999999", "0b1"])
+def test_numbers_that_nobody_writes_are_refused(written):
+    text = f"inputs: [a]\nsteps: {{n: {{from: [a], epsilon: {written}}}}}\nrelease: [n]\n"
+    with pytest.raises(ParameterError, match="step 'n': epsilon must be"):
+        Workflow.load(text).cost()
+
+
 def test_rho_and_delta_do_not_add_up():
     content = changed(["steps", "more"], {"from": ["count"], "rho": 0.1})
     content["steps"]["noisy"]["delta"] = 1e-9

@@ -136,6 +136,34 @@ def test_a_party_that_opened_something_may_use_it_and_plain_sends_are_warned_of(
     assert "w is visible to A" in process.warnings[0]
 
 
+def test_what_others_protected_is_not_seen_by_whom_a_joint_opening_joins_to_it():
+    """B opens what A and C protected; that makes one row of all, and does not show A what C has."""
+    tasks = [
+        task("pa", "A", kind="protect", **{"from": ["x"], "to": ["hx"]}),
+        task("pc", "C", kind="protect", **{"from": ["y"], "to": ["hy"]}),
+        task("o", "B", kind="open", **{"from": ["hx", "hy"], "to": ["z"]}),
+    ]
+    sends = [{"what": what, "from": sender, "to": receiver}
+             for what, sender, receiver in (("hx", "A", "B"), ("hy", "C", "B"), ("hy", "C", "A"))]  # fmt: skip
+    assert make(tasks, sends, "ABC").disclosure(split=True).cell("hy", "A").text == "H"
+    make([*tasks, task("own", "A", **{"from": ["hx"], "to": ["w"]})], sends, "ABC")
+    with pytest.raises(ParameterError, match="task 'other' of A reads hy, which A holds hidden only"):
+        make([*tasks, task("other", "A", **{"from": ["hy"], "to": ["w"]})], sends, "ABC")
+
+
+def test_where_inputs_are_stated_a_slip_in_a_name_is_no_input():
+    def load(inputs, *tasks):
+        return Process.load({"parties": ["A"], "inputs": inputs, "tasks": list(tasks)})
+
+    assert load(["x"], MAKE).leaks().words() == {"y": ("always",)}
+    with pytest.raises(ParameterError, match="task 'u' of A: unknown object 'yy'; did you mean 'y'"):
+        load(["x"], MAKE, task("u", **{"from": ["yy"], "to": ["z"]}))
+    with pytest.raises(ParameterError, match="z is stated as an input, but no task reads it"):
+        load(["x", "z"], MAKE)
+    with pytest.raises(ParameterError, match="y is stated as an input, but task 't' of A makes it"):
+        load(["x", "y"], MAKE, task("u", **{"from": ["y"], "to": ["z"]}))
+
+
 def test_what_is_read_and_never_sent_is_warned_of():
     process = make([MAKE, task("u", "B", **{"from": ["y"], "to": ["z"]})])
     assert "task 'u' of B reads y, which A makes and nobody sends to B" in process.warnings[0]
@@ -193,6 +221,19 @@ def test_queries_without_conditions_always_leak_and_left_joins_have_none_for_the
         ("SELECT a FROM t UNION SELECT a FROM u", "task is SELECT"),
         ("SELECT a, b AS a FROM t", "two columns"),
         ("SELEC a FROM", "cannot be read|task is SELECT"),
+        ("SELECT ARRAY(SELECT b FROM u) AS a FROM t", "sub-select"),
+        ("SELECT a FROM t WHERE b IN (SELECT b FROM u)", "sub-select"),
+        ("SELECT a FROM t FETCH FIRST 3 ROWS ONLY", "LIMIT"),
+        ("SELECT a FROM t OFFSET 3", "OFFSET"),
+        ("SELECT DISTINCT ON (b) a FROM t", "DISTINCT … ON"),
+        ("SELECT a FROM t TABLESAMPLE (10 PERCENT)", "SAMPLE"),
+        ("SELECT a FROM t AS t(a, b)", "COLUMNS"),
+        ("SELECT a, SUM(b) AS n FROM t GROUP BY ALL", "GROUP … ALL"),
+        ("SELECT a + b AS g, SUM(c) AS n FROM t GROUP BY g", "is 'g' a column of a table or of the result"),
+        ("SELECT a FROM t GROUP BY 2", "the result has no column 2"),
+        ("SELECT t.a FROM t LEFT ANTI JOIN u ON t.k = u.k", "not followed"),
+        ("SELECT t FROM t", "a whole row"),
+        ("SELECT a FROM read_csv('b.csv')", "no table"),
     ],
 )
 def test_queries_that_are_not_followed_name_the_task(sql, message):
@@ -200,6 +241,18 @@ def test_queries_that_are_not_followed_name_the_task(sql, message):
         make([task("ask", sql=sql, to=["y"])])
     assert "task 'ask'" in str(told.value)
     assert isinstance(told.value, SordinoError)
+
+
+def test_a_query_after_a_query_reads_what_that_makes():
+    first = task(sql="SELECT a AS Name FROM t", to=["y"])
+    assert make([first, task("u", sql="SELECT name FROM y", to=["z"])]).leaks(columns=True).words() == {
+        "y.name": ("always",),
+        "z.name": ("always",),
+    }
+    with pytest.raises(
+        ParameterError, match=r"task 'u' of A reads y\.a, which task 't' of A does not make: it makes name"
+    ):
+        make([first, task("u", sql="SELECT a FROM y", to=["z"])])
 
 
 def test_costs_stand_beside_words():
