@@ -13,6 +13,8 @@ from typing import Any
 from sordino.core.errors import ParameterError
 
 _LONGEST_NAME = 100
+# A decimal of a few characters may have more digits as a fraction than a memory holds; a float has fewer than 1,100.
+_MOST_PLACES = 1100
 
 
 def number(name: str, value: Any) -> float:
@@ -72,6 +74,8 @@ def whole(name: str, value: Any, *, least: int) -> int:
 def exact(name: str, value: Any) -> Fraction:
     """A finite number without rounding: integers, fractions and floats are taken at their exact value."""
     rounded = number(name, value)
+    if isinstance(value, Decimal) and -int(value.as_tuple().exponent) > _MOST_PLACES:
+        raise ParameterError(f"{name} must have at most {_MOST_PLACES} decimal places, got {str(value)[:40]}")
     if isinstance(value, Rational):  # numpy integers too, whose parts are numpy integers
         return Fraction(int(value.numerator), int(value.denominator))
     return Fraction(value) if isinstance(value, Decimal) else Fraction(rounded)
