@@ -1,7 +1,7 @@
 """From a question that is answered to a query of the solver, which says at least as much as the question can do.
 
-What a solver cannot say of the engine's expressions becomes a function of which only this is known: equal values make
-it equal. A bound over all such functions holds for the engine's own, NULLs and rounding included.
+What a solver cannot say of the engine's expressions becomes a function of which only this is known: equal values of the
+same columns make it equal. A bound over all such functions holds for the engine's own, NULLs and rounding included.
 """
 
 from __future__ import annotations
@@ -153,7 +153,11 @@ class Translator:
         occurrences: Sequence[Occurrence],
         positions: dict[str, int],
     ) -> Hidden:
-        """The same expression of other columns is the same function of them."""
+        """The same expression of the same columns of a table is the same function, wherever the table stands.
+
+        Of other columns it is another one: their types may differ where their values do not, and the engine calculates
+        in the types. As doubles, a HUGEINT and the BIGINT that equals it are two numbers of DuckDB.
+        """
         holder = exp.Paren(this=tree.copy())
         fields: dict[tuple[str, str], RowField] = {}
         for column in list(holder.find_all(exp.Column)):
@@ -161,8 +165,12 @@ class Translator:
             key = (column.table, column.name)
             fields.setdefault(key, self._field(column.name, occurrences[place], place))
             number = list(fields).index(key)
-            column.replace(exp.Placeholder(this=f"{number} {fields[key].kind}"))
-        return Hidden(f"{kind} {holder.sql(comments=False)}", tuple(fields.values()), kind)
+            column.replace(exp.Placeholder(this=f"{number}"))
+        tables = [occurrences[positions[alias]].table for alias, _ in fields]
+        of = [f"{table!r}.{name!r}" for table, (_, name) in zip(tables, fields, strict=True)]
+        return Hidden(
+            f"{kind} {holder.sql(comments=False)} of {' '.join(of)}", tuple(fields.values()), kind
+        )
 
 
 class _HiddenError(SordinoError):
