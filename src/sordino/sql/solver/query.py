@@ -185,8 +185,11 @@ def keep_used(query: SolverQuery, shapes: Shapes) -> dict[str, TableShape]:
 def list_assumed(query: SolverQuery, shapes: Shapes) -> tuple[str, ...]:
     """The columns that the schema lets be NULL, and whose NULLs may change the number, as table.column.
 
-    Not those that a comparison asks for wherever their table stands: a row without them takes part nowhere.
+    Not those that a comparison asks for wherever their table stands, as a row without them takes part nowhere; nor what
+    is selected where repeats count, since the rows are counted whatever is in them.
     """
+    if isinstance(query, JoinLeaf) and not query.distinct:
+        query = replace(query, outputs=())
     compared = [
         (leaf.tables[position], position, n, column)
         for n, leaf in enumerate(list_leaves(query))

@@ -75,6 +75,8 @@ def test_an_answer_names_the_columns_whose_nulls_it_leaves_out():
     one = sensitivity("SELECT id FROM u, v", schema, table="u", timeout=60)["u"]
     assert (one.value, one.assumed, one.to_dict()["without_null"]) == (2, ("v.k",), ["v.k"])
     assert sensitivity("SELECT id FROM u, v WHERE k > 0", schema, timeout=60)["u"].assumed == ()
+    assert sensitivity("SELECT x FROM u", schema, timeout=60)["u"].assumed == ()
+    assert sensitivity("SELECT DISTINCT x FROM u", schema, timeout=60)["u"].assumed == ("u.x",)
     twice = "SELECT a.k FROM v a, v b WHERE a.k > 0"
     assert sensitivity(twice, schema, timeout=60)["v"].assumed == ("v.k",)
     either = "SELECT id FROM u, v WHERE k > 0 OR x = 1"
