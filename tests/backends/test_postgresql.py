@@ -127,6 +127,20 @@ def test_keys_of_partitioned_tables_and_of_their_parts(shop):
     assert [tables[name].keys for name in ("p0", "parent", "child")] == [(), (), ()]
 
 
+def test_children_need_not_be_filled_where_their_parent_is(shop):
+    owner, engine = shop
+    owner.execute("CREATE TABLE parent (a integer); CREATE TABLE child () INHERITS (parent)")
+    named = owner.info.server_version >= 180000
+    filled = "ADD CONSTRAINT filled NOT NULL a NO INHERIT" if named else "ALTER a SET NOT NULL"
+    owner.execute(f"ALTER TABLE ONLY parent {filled}")
+    owner.execute("INSERT INTO child VALUES (NULL)")
+    owner.execute("CREATE TABLE p (a integer NOT NULL) PARTITION BY LIST (a)")
+    owner.execute("CREATE TABLE p0 PARTITION OF p FOR VALUES IN (1)")
+    assert ask(engine, "SELECT a FROM parent").to_pydict() == {"a": [None]}
+    nullable = {name: table.columns[0].nullable for name, table in engine.catalogue().items()}
+    assert nullable == {"parent": True, "child": True, "p": False, "p0": False}
+
+
 def test_a_user_sees_what_it_may_read(server, shop):
     owner, _ = shop
     database = owner.info.dbname

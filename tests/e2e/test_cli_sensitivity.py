@@ -89,3 +89,10 @@ def test_bad_input_is_refused_with_what_would_work(sordino, texts, query, more, 
     assert result.code != 0
     assert said in result.err
     assert "Traceback" not in result.err
+
+
+def test_columns_that_may_be_null_are_named(sordino, texts):
+    assert "without NULL" not in sordino(*ASK).out
+    Path("schema.sql").write_text(SCHEMA.replace("PRIMARY KEY (id, k)", "UNIQUE (id, k)"))
+    Path("query.sql").write_text("SELECT v.id FROM u, v")
+    assert "between databases without NULL in v.id, v.k" in " ".join(sordino(*ASK).out.split())

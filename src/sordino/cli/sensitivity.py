@@ -84,6 +84,9 @@ def sensitivity(
         most = "–" if one.rows is None else str(one.rows)
         shown.add_row(name, one.counted, str(one), most, f"{one.seconds:.2f}", str(one.size))
     console().print(shown)
+    assumed = next((one.assumed for one in found.values()), ())
+    if assumed:
+        print(f"between databases without NULL in {', '.join(assumed)}: the schema does not say NOT NULL")
     for one in found.values():
         if witness and one.witness is not None:
             print(f"\n-- without the last row, of {one.table}, {one.witness.number} {one.counted} change")

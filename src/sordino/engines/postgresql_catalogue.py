@@ -62,7 +62,10 @@ CATALOGUE = """
            CASE WHEN b.typtype = 'e' THEN 'enum' WHEN b.typnamespace = 'pg_catalog'::regnamespace THEN b.typname END,
            -- a domain's NOT NULL holds when rows are cast, not when they are stored
            NOT a.attnotnull OR EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'n'
-                                       AND NOT k.convalidated AND k.conkey = ARRAY[a.attnum]),
+                                       AND NOT k.convalidated AND k.conkey = ARRAY[a.attnum])
+               -- nor need the rows of a child keep to what its parent says, or those of a foreign part
+               OR EXISTS (SELECT FROM parts p JOIN pg_class o ON o.oid = p.part
+                          WHERE p.whole = c.oid AND (c.relkind <> 'p' OR o.relkind NOT IN ('r', 'p'))),
            c.relkind IN ('v', 'm') OR c.relrowsecurity
                OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid)
                OR CASE WHEN c.relkind = 'p'

@@ -231,3 +231,24 @@ def test_rows_of_two_tables_that_look_up_one_public_table():
     with sd.connect(connection, policy=POLICY | {"tables": tables}) as curator:
         found = limits.find_join_limits(statement_of(curator, asked).join)
     assert dict(found) == {"r": 1}
+
+
+def test_what_is_calculated_of_two_columns_may_differ_where_they_are_equal():
+    """DuckDB turns a HUGEINT and the BIGINT that equals it into two doubles: one row brings in both lines."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE r (id INTEGER NOT NULL, i BIGINT NOT NULL, h HUGEINT NOT NULL);"
+        "CREATE TABLE s (id INTEGER NOT NULL, k INTEGER NOT NULL); INSERT INTO s VALUES (1, 0), (1, 1);"
+        "INSERT INTO r VALUES (1, -9007199254740994, -9007199254740994)"
+    )
+
+    def near(column):
+        return f"SELECT {column} + 0 = -9007199254740994 AS near, k FROM r, s WHERE r.id = s.id AND r.i = r.h"
+
+    asked = f"SELECT COUNT(*) FROM ({near('i')} EXCEPT {near('h')})"
+    with sd.connect(connection, policy=POLICY) as curator:
+        facts = curator.explain(asked, epsilon=1).reveal()
+        plan = curator.plan(asked, AnswerOptions.checked(1.0, 0.0))
+    limit = limits.find_count_limits(plan.statement.counted)["r"].at_most
+    assert facts["exact"] == 2  # and none without the only row of r
+    assert limit >= 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import prod
 
 from sordino.core import UnsupportedError
@@ -34,7 +34,10 @@ def enumerate_databases(
     names = list_tables(query)
     if table not in names:
         names = (*names, table)
-    relations = {name: list(list_relations(shapes[name], values)) for name in names}
+    # One more than would be looked at is enough to refuse.
+    relations = {
+        name: list(islice(list_relations(shapes[name], values), MOST_DATABASES + 1)) for name in names
+    }
     if prod(map(len, relations.values())) > MOST_DATABASES:
         raise UnsupportedError(
             f"there are more than {MOST_DATABASES} databases over {len(values)} values: give fewer values, or install "

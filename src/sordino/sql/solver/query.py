@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from sordino.sql.solver.conditions import Condition, Every
+from sordino.sql.solver.conditions import Compared, Condition, Every
 from sordino.sql.solver.terms import RowField, SolverKind, Term
 
 SetWord = Literal["union", "intersect", "except"]
@@ -14,11 +14,15 @@ SetWord = Literal["union", "intersect", "except"]
 
 @dataclass(frozen=True, slots=True)
 class ColumnShape:
-    """A column; ``scale``: of a decimal whose values are whole multiples of 10^-scale, else None."""
+    """A column; ``scale``: of a decimal whose values are whole multiples of 10^-scale, else None.
+
+    ``filled``: it is never NULL, as the schema says.
+    """
 
     name: str
     kind: SolverKind
     scale: int | None = None
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +174,62 @@ def keep_used(query: SolverQuery, shapes: Shapes) -> dict[str, TableShape]:
     without one a result depends on the named columns alone: a row that is there twice in these changes nothing that is
     without repeats, and where repeats count the formula does not tell such rows apart.
     """
+    kept = {}
+    for table, names in _list_used(query, shapes).items():
+        shape = shapes[table]
+        columns = tuple(column for column in shape.columns if column.name in names)
+        kept[table] = replace(shape, columns=columns or shape.columns[:1])
+    return kept
+
+
+def list_assumed(query: SolverQuery, shapes: Shapes) -> tuple[str, ...]:
+    """The columns that the schema lets be NULL, and whose NULLs may change the number, as table.column.
+
+    Not those that a comparison asks for wherever their table stands, as a row without them takes part nowhere; nor what
+    is selected where repeats count, since the rows are counted whatever is in them.
+    """
+    if isinstance(query, JoinLeaf) and not query.distinct:
+        query = replace(query, outputs=())
+    compared = [
+        (leaf.tables[position], position, n, column)
+        for n, leaf in enumerate(list_leaves(query))
+        for position, column in _list_compared(leaf.condition)
+    ]
+    places = {
+        table: {(j, n) for n, leaf in enumerate(list_leaves(query)) for j in leaf.positions(table)}
+        for table in list_tables(query)
+    }
+    return tuple(
+        f"{table}.{column.name}"
+        for table, names in _list_used(query, shapes).items()
+        for column in shapes[table].columns
+        if column.name in names
+        and not column.filled
+        and {(j, n) for name, j, n, said in compared if (name, said) == (table, column.name)} != places[table]
+    )
+
+
+def _list_compared(condition: Condition) -> Iterator[tuple[int, str]]:
+    """Position and name of columns without which a condition does not hold."""
+    match condition:
+        case Every():
+            for part in condition.parts:
+                yield from _list_compared(part)
+        case Compared():
+            yield from ((field.position, field.column) for field in condition.fields())
+
+
+def _list_used(query: SolverQuery, shapes: Shapes) -> dict[str, set[str]]:
+    """Of each table the columns that keys, checks, conditions and outputs name."""
     used: dict[str, set[str]] = {table: set() for table in list_tables(query)}
     for leaf in list_leaves(query):
         terms = [field for term in leaf.outputs for field in term.fields()]
         for found in (*leaf.condition.fields(), *terms):
             used[leaf.tables[found.position]].add(found.column)
-    kept = {}
     for table, names in used.items():
-        shape = shapes[table]
-        names |= {name for key in shape.keys for name in key}
-        names |= {found.column for check in shape.checks for found in check.fields()}
-        columns = tuple(column for column in shape.columns if column.name in names)
-        kept[table] = replace(shape, columns=columns or shape.columns[:1])
-    return kept
+        names |= {name for key in shapes[table].keys for name in key}
+        names |= {found.column for check in shapes[table].checks for found in check.fields()}
+    return used
 
 
 def place_at(position: int, field: RowField) -> RowField:

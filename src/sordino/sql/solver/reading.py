@@ -40,6 +40,15 @@ def read_term(node: exp.Expr, resolve: Resolve, text: Text) -> Term:
     return _Reader(resolve, text).term(node)
 
 
+def find_filled(check: exp.Expr) -> str | None:
+    """The column of a check that says: column IS NOT NULL."""
+    tree = check.unnest()
+    inner = tree.this.unnest() if isinstance(tree, exp.Not) else None
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        return str(inner.this.name) if isinstance(inner.this, exp.Column) else None
+    return None
+
+
 class _Reader:
     def __init__(self, resolve: Resolve, text: Text) -> None:
         self._resolve, self._text = resolve, text
@@ -140,6 +149,11 @@ class _Reader:
 
     def _literal(self, node: exp.Literal) -> Term:
         if node.is_string:
+            if str(node.this).endswith(" "):
+                # CHAR(n) takes the blanks off, TEXT does not, and which of them it is the engine decides.
+                self._text.refuse(
+                    node, "a blank at the end of a text counts or not by the type; leave it out"
+                )
             return Given(str(node.this), "text")
         written = str(node.this)
         if len(written) > _MOST_DIGITS or "e" in written.casefold():
@@ -151,17 +165,24 @@ class _Reader:
         return Given(int(value), "integer") if whole else Given(value, "real")
 
     def _date(self, node: exp.Expr, written: str) -> date:
-        try:
-            return date.fromisoformat(written)
-        except ValueError:
+        day = _as_day(written)
+        if day is None:
             self._text.wrong(node, "a date is written DATE 'YYYY-MM-DD'")
+        return day
 
 
 def _as_date(term: Term, other: Term) -> Term:
     """A text literal beside a date is one."""
     if other.kind == "date" and isinstance(term, Given) and isinstance(term.value, str):
-        try:
-            return Given(date.fromisoformat(term.value), "date")
-        except ValueError:
-            return term
+        day = _as_day(term.value)
+        return term if day is None else Given(day, "date")
     return term
+
+
+def _as_day(written: str) -> date | None:
+    """Python reads 2024-W05-3 and 20240131 too, which engines read as other days or not at all."""
+    try:
+        day = date.fromisoformat(written)
+    except ValueError:
+        return None
+    return day if day.isoformat() == written else None

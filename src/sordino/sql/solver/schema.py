@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sordino.sql.policy import Policy, TablePolicy
 from sordino.sql.policy.promises import read_check
 from sordino.sql.solver.conditions import Condition
 from sordino.sql.solver.query import ColumnShape, TableShape
-from sordino.sql.solver.reading import read_condition
+from sordino.sql.solver.reading import find_filled, read_condition
 from sordino.sql.solver.terms import RowField, SolverKind
 from sordino.sql.text import Text
 
@@ -60,29 +61,26 @@ def read_schema(
 
 def _table(tree: exp.Schema, text: Text) -> TableShape:
     columns: list[ColumnShape] = []
-    keys: list[tuple[str, ...]] = []
-    checks: list[exp.Expr] = []
+    said = _Constraints(text)
     for part in tree.expressions:
         if isinstance(part, exp.ColumnDef):
             columns.append(_column(part, text))
             for constraint in part.args.get("constraints") or []:
-                _read_constraint(constraint.kind, (part.name,), keys, checks, text)
+                said.read(constraint.kind, (part.name,))
             continue
         inner = part.expressions if isinstance(part, exp.Constraint) else [part]
         for constraint in inner:
-            _read_constraint(constraint, (), keys, checks, text)
+            said.read(constraint, ())
     name = tree.this.name
     names = {column.name.casefold(): column.name for column in columns}
     if len(names) < len(columns):
         text.wrong(tree.this, "two columns have one name")
-    for key in keys:
+    for key in said.keys:
         for column in key:
             if column.casefold() not in names:
                 text.wrong(tree.this, f"there is no column {column!r} to be a key of")
-    known = tuple(dict.fromkeys(tuple(names[column.casefold()] for column in key) for key in keys))
-    shape = TableShape(name, tuple(columns), known)
-    conditions = tuple(_check(check, shape, text) for check in checks)
-    return TableShape(name, tuple(columns), known, conditions)
+    known = tuple(dict.fromkeys(tuple(names[column.casefold()] for column in key) for key in said.keys))
+    return _with_checks(TableShape(name, tuple(columns), known), said.checks, said.filled, text)
 
 
 def _column(tree: exp.ColumnDef, text: Text) -> ColumnShape:
@@ -97,25 +95,61 @@ def _column(tree: exp.ColumnDef, text: Text) -> ColumnShape:
     return ColumnShape(tree.name, known, scale)
 
 
-def _read_constraint(
-    tree: exp.Expr, columns: tuple[str, ...], keys: list[tuple[str, ...]], checks: list[exp.Expr], text: Text
-) -> None:
-    match tree:
-        case exp.PrimaryKeyColumnConstraint():
-            keys.append(columns)
-        case exp.PrimaryKey():
-            keys.append(tuple(part.name for part in tree.expressions))
-        case exp.UniqueColumnConstraint():
-            listed = tree.this.expressions if isinstance(tree.this, exp.Schema) else ()
-            keys.append(tuple(part.name for part in listed) or columns)
-        case exp.CheckColumnConstraint():
-            checks.append(tree.this)
-        case (
-            exp.NotNullColumnConstraint() | exp.DefaultColumnConstraint() | exp.ForeignKey() | exp.Reference()
-        ):
-            pass  # they rule out databases, and a bound over more databases holds as well
-        case _:
-            text.refuse(tree, "PRIMARY KEY, UNIQUE, CHECK, NOT NULL, DEFAULT and REFERENCES are understood")
+@dataclass(slots=True)
+class _Constraints:
+    """What a CREATE TABLE says of its rows: keys, checks, and columns that are never NULL."""
+
+    text: Text
+    keys: list[tuple[str, ...]] = field(default_factory=list)
+    checks: list[exp.Expr] = field(default_factory=list)
+    filled: list[str] = field(default_factory=list)
+
+    def read(self, tree: exp.Expr, columns: tuple[str, ...]) -> None:
+        """One more constraint; of a column, its name is in ``columns``."""
+        match tree:
+            case exp.PrimaryKeyColumnConstraint() | exp.PrimaryKey():
+                self._add_key(tree, tuple(part.name for part in tree.expressions) or columns, primary=True)
+            case exp.UniqueColumnConstraint():
+                listed = tree.this.expressions if isinstance(tree.this, exp.Schema) else ()
+                self._add_key(tree, tuple(part.name for part in listed) or columns, primary=False)
+            case exp.CheckColumnConstraint():
+                self.checks.append(tree.this)
+            case exp.NotNullColumnConstraint():
+                self.filled += () if tree.args.get("allow_null") else columns
+            case exp.DefaultColumnConstraint() | exp.ForeignKey() | exp.Reference():
+                pass  # they rule out databases, and a bound over more databases holds as well
+            case _:
+                self.text.refuse(
+                    tree, "PRIMARY KEY, UNIQUE, CHECK, NOT NULL, DEFAULT and REFERENCES are understood"
+                )
+
+    def _add_key(self, tree: exp.Expr, columns: tuple[str, ...], *, primary: bool) -> None:
+        """A key that is written down and not enforced is only a note."""
+        if any("NOT ENFORCED" in str(option).upper() for option in tree.args.get("options") or []):
+            return
+        self.keys.append(columns)
+        self.filled += columns if primary else ()
+
+
+def _with_checks(
+    shape: TableShape, checks: Iterable[exp.Expr], filled: Iterable[str], text: Text
+) -> TableShape:
+    """The table with its checks; those that say IS NOT NULL, and nothing else, fill a column."""
+    names = {name.casefold() for name in filled}
+    kept = list(shape.checks)
+    for check in checks:
+        column = find_filled(check)
+        if column is None:
+            kept.append(_check(check, shape, text))
+        elif column.casefold() in {known.name.casefold() for known in shape.columns}:
+            names.add(column.casefold())
+        else:
+            text.wrong(check, f"there is no column {column!r} in {shape.name}")
+    columns = tuple(
+        replace(column, filled=True) if column.name.casefold() in names else column
+        for column in shape.columns
+    )
+    return replace(shape, columns=columns, checks=tuple(kept))
 
 
 def _check(tree: exp.Expr, shape: TableShape, text: Text) -> Condition:
@@ -143,8 +177,9 @@ def _declared(table: TablePolicy) -> TableShape:
             raise ParameterError(f"tables.{table.name}: its key {name!r} needs a type among the columns")
     keys = (tuple(names[name.casefold()] for name in table.key),) if table.key and table.key_enforced else ()
     shape = TableShape(table.name, tuple(columns), keys)
-    checks = tuple(
-        _check(read_check(f"tables.{table.name}.check", check), shape, Text(check, ""))
-        for check in table.checks
-    )
-    return TableShape(table.name, tuple(columns), keys, checks)
+    for check in table.checks:
+        tree = read_check(f"tables.{table.name}.check", check)
+        shape = _with_checks(
+            shape, tree.flatten() if isinstance(tree, exp.And) else [tree], (), Text(check, "")
+        )
+    return shape

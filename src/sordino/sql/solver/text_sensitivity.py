@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sordino.sql.policy import Policy, match_name, suggest_name
 from sordino.sql.solver.enumeration import enumerate_databases
 from sordino.sql.solver.found import Counted, Sensitivity
 from sordino.sql.solver.parsing import read_query
-from sordino.sql.solver.query import GroupedLeaf, Shapes, SolverQuery, list_tables
+from sordino.sql.solver.query import GroupedLeaf, Shapes, SolverQuery, list_assumed, list_tables
 from sordino.sql.solver.schema import read_schema
 from sordino.sql.solver.search import Copies, search_sensitivity
 from sordino.sql.solver.z3_solver import has_solver
@@ -39,8 +40,9 @@ def sensitivity(
     upper bound. ``cap``: numbers from here on are not told apart. ``timeout``: seconds for each table; late, the
     answer is unknown, with what is known. ``values``: if given, columns hold only these numbers.
 
-    Tables without a key are multisets. NULLs are not modelled: the numbers hold between databases without NULL in
-    columns that are used. Integers have no largest one, and reals are not rounded.
+    Tables without a key are multisets. NULLs are not modelled: the numbers hold between databases without NULL in the
+    columns of `Sensitivity.assumed`, which are those that the schema lets be NULL. Integers have no largest one, reals
+    are not rounded, and days go on for ever.
     """
     shapes = read_schema(schema)
     query = read_query(sql, shapes)
@@ -49,10 +51,12 @@ def sensitivity(
     domain = None if values is None else _domain(values, query, shapes)
     found: dict[str, Sensitivity] = {}
     names = _choose_tables(query, shapes, table)
+    assumed = list_assumed(query, shapes)
     with show_progress("sensitivity") as step:
         for done, name in enumerate(names):
             step(done, len(names), name)
-            found[name] = _find(query, shapes, name, cap=cap, seconds=timeout, copies=copies, values=domain)
+            one = _find(query, shapes, name, cap=cap, seconds=timeout, copies=copies, values=domain)
+            found[name] = replace(one, assumed=assumed)
     return found
 
 

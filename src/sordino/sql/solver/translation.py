@@ -1,7 +1,7 @@
 """From a question that is answered to a query of the solver, which says at least as much as the question can do.
 
-What a solver cannot say of the engine's expressions becomes a function of which only this is known: equal values make
-it equal. A bound over all such functions holds for the engine's own, NULLs and rounding included.
+What a solver cannot say of the engine's expressions becomes a function of which only this is known: equal values of the
+same columns make it equal. A bound over all such functions holds for the engine's own, NULLs and rounding included.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sordino.sql.expressions.value import Value
 from sordino.sql.question import CountedRows, CountedSelect, JoinQuestion, Occurrence
 from sordino.sql.solver.conditions import Asserted, Condition, Every
 from sordino.sql.solver.query import ColumnShape, JoinLeaf, SetQuery, SetTree, TableShape
-from sordino.sql.solver.reading import read_condition
+from sordino.sql.solver.reading import find_filled, read_condition
 from sordino.sql.solver.terms import Hidden, RowField, SolverKind, Term
 from sordino.sql.text import Text
 
@@ -102,7 +102,7 @@ class Translator:
         return TableShape(first.table, shapes, (first.key,) if keyed else (), tuple(checks))
 
     def _is_filled(self, first: Occurrence, column: str) -> bool:
-        if column in first.required or any(_forbids_null(check, column) for check in first.checks):
+        if column in first.required or any(find_filled(check) == column for check in first.checks):
             return True
         return all(
             any(_rejects_null(condition, occurrence.alias, column) for condition in conditions)
@@ -153,7 +153,11 @@ class Translator:
         occurrences: Sequence[Occurrence],
         positions: dict[str, int],
     ) -> Hidden:
-        """The same expression of other columns is the same function of them."""
+        """The same expression of the same columns of a table is the same function, wherever the table stands.
+
+        Of other columns it is another one: their types may differ where their values do not, and the engine calculates
+        in the types. As doubles, a HUGEINT and the BIGINT that equals it are two numbers of DuckDB.
+        """
         holder = exp.Paren(this=tree.copy())
         fields: dict[tuple[str, str], RowField] = {}
         for column in list(holder.find_all(exp.Column)):
@@ -161,8 +165,10 @@ class Translator:
             key = (column.table, column.name)
             fields.setdefault(key, self._field(column.name, occurrences[place], place))
             number = list(fields).index(key)
-            column.replace(exp.Placeholder(this=f"{number} {fields[key].kind}"))
-        return Hidden(f"{kind} {holder.sql(comments=False)}", tuple(fields.values()), kind)
+            column.replace(exp.Placeholder(this=f"{number}"))
+        tables = [occurrences[positions[alias]].table for alias, _ in fields]
+        of = [f"{table!r}.{name!r}" for table, (_, name) in zip(tables, fields, strict=True)]
+        return Hidden(f"{kind} {holder.sql(comments=False)} of {' '.join(of)}", tuple(fields.values()), kind)
 
 
 class _HiddenError(SordinoError):
@@ -200,15 +206,3 @@ def _rejects_null(condition: exp.Expr, alias: str, column: str) -> bool:
     sides = [tree.this, tree.expression] if isinstance(tree, exp.Binary) else [tree.this]
     compared = [side.unnest() for side in sides]
     return any(isinstance(one, exp.Column) and (one.table, one.name) == (alias, column) for one in compared)
-
-
-def _forbids_null(check: exp.Expr, column: str) -> bool:
-    """Whether a check says: column IS NOT NULL."""
-    tree = check.unnest()
-    inner = tree.this.unnest() if isinstance(tree, exp.Not) else None
-    return (
-        isinstance(inner, exp.Is)
-        and isinstance(inner.expression, exp.Null)
-        and isinstance(inner.this, exp.Column)
-        and inner.this.name == column
-    )

@@ -54,6 +54,10 @@ class DatabaseWitness:
         return {"table": self.table, "number": self.number, "statements": self.statements()}
 
 
+class _CalendarError(Exception):
+    """A day beyond the years 1 to 9999."""
+
+
 def write_plain(value: Plain) -> str:
     """A value as SQL."""
     if isinstance(value, bool):
@@ -74,25 +78,39 @@ def write_plain(value: Plain) -> str:
 
 def read_witness(
     encoded: Encoded, model: Model, number: int, shapes: Shapes, *, copies: int = 1
-) -> DatabaseWitness:
-    """The database of a model. ``copies``: of the rows of tables without a key, where these are what has no bound."""
+) -> DatabaseWitness | None:
+    """The database of a model; None if it has days beyond the years 1 to 9999.
+
+    ``copies``: of the rows of tables without a key, where these are what has no bound.
+    """
     codes = encoded.script.codes
-    row = _values(encoded.row, model, shapes, codes)
-    others = [
-        (names.table, _values(names, model, shapes, codes))
-        for flag, names in encoded.others
-        if flag is None or bool(model.get(flag.strip("|"), False))
-    ]
+    try:
+        row = _values(encoded.row, model, shapes, codes)
+        others = [
+            (names.table, _values(names, model, shapes, codes))
+            for flag, names in encoded.others
+            if flag is None or bool(model.get(flag.strip("|"), False))
+        ]
+    except _CalendarError:
+        return None
     return _collect(encoded.row.table, row, others, number, shapes, copies)
 
 
-def follow_line(line: EndlessLine, model: Model, number: int, shapes: Shapes) -> DatabaseWitness:
-    """The first so many joined rows of a line."""
+def follow_line(line: EndlessLine, model: Model, number: int, shapes: Shapes) -> DatabaseWitness | None:
+    """The first so many joined rows of a line; None if it leaves the calendar before."""
     codes, encoded = line.encoded.script.codes, line.encoded
-    row = _values(encoded.row, model, shapes, codes)
-    others = []
+    try:
+        row = _values(encoded.row, model, shapes, codes)
+        others = _step_along(line, model, number, shapes)
+    except _CalendarError:
+        return None
+    return _collect(encoded.row.table, row, others, number, shapes, 1)
+
+
+def _step_along(line: EndlessLine, model: Model, number: int, shapes: Shapes) -> list[tuple[str, Values]]:
+    codes, others = line.encoded.script.codes, []
     for start, step in zip(line.start, line.step, strict=True):
-        if start is encoded.row:
+        if start is line.encoded.row:
             continue
         for place in range(number):
             at = {
@@ -103,7 +121,7 @@ def follow_line(line: EndlessLine, model: Model, number: int, shapes: Shapes) ->
                 for column, name in start.names.items()
             }
             others.append((start.table, _values(start, at, shapes, codes)))
-    return _collect(encoded.row.table, row, others, number, shapes, 1)
+    return others
 
 
 def _collect(
@@ -138,7 +156,10 @@ def _decode(column: ColumnShape, value: int | Fraction | bool, codes: TextCodes)
         case "text":
             return codes.decode(int(value))
         case "date":
-            return date.fromordinal(min(max(1, int(value) + FIRST_DAY), date.max.toordinal()))
+            number = int(value) + FIRST_DAY
+            if not date.min.toordinal() <= number <= date.max.toordinal():
+                raise _CalendarError("a model may have days that no date is written for")
+            return date.fromordinal(number)
         case "real":
             return Fraction(value) / Fraction(10 ** (column.scale or 0))
         case _:

@@ -37,6 +37,58 @@ def test_of_a_policy_only_enforced_keys_count():
     assert len(shapes["a"].checks) == 1
 
 
+def test_keys_that_nobody_enforces_are_notes():
+    for key in ("a INTEGER PRIMARY KEY NOT ENFORCED", "a INTEGER, UNIQUE (a) NOT ENFORCED"):
+        (shape,) = read_schema(f"CREATE TABLE t ({key})").values()
+        assert shape.keys == ()
+        assert not shape.column("a").filled
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "CREATE TABLE t (a INT PRIMARY KEY, b INT NOT NULL, c INT CHECK (c IS NOT NULL), d INT NULL UNIQUE)",
+        {
+            "version": 1,
+            "dataset": "d",
+            "tables": {
+                "t": {
+                    "columns": {name: {"type": "integer"} for name in "abcd"},
+                    "check": ["a IS NOT NULL AND b IS NOT NULL", "c IS NOT NULL"],
+                }
+            },
+        },
+    ],
+)
+def test_a_schema_tells_which_columns_are_never_null(schema):
+    (shape,) = read_schema(schema).values()
+    assert {column.name for column in shape.columns if column.filled} == {"a", "b", "c"}
+    assert shape.checks == ()
+
+
+def test_an_answer_names_the_columns_whose_nulls_it_leaves_out():
+    """With NULLs in v.k any number of its rows meets one of u; where k is compared, none of them does."""
+    schema = (
+        "CREATE TABLE u (id INTEGER PRIMARY KEY, x INTEGER);"
+        "CREATE TABLE v (k INTEGER UNIQUE CHECK (k BETWEEN 1 AND 2))"
+    )
+    one = sensitivity("SELECT id FROM u, v", schema, table="u", timeout=60)["u"]
+    assert (one.value, one.assumed, one.to_dict()["without_null"]) == (2, ("v.k",), ["v.k"])
+    assert sensitivity("SELECT id FROM u, v WHERE k > 0", schema, timeout=60)["u"].assumed == ()
+    assert sensitivity("SELECT x FROM u", schema, timeout=60)["u"].assumed == ()
+    assert sensitivity("SELECT DISTINCT x FROM u", schema, timeout=60)["u"].assumed == ("u.x",)
+    twice = "SELECT a.k FROM v a, v b WHERE a.k > 0"
+    assert sensitivity(twice, schema, timeout=60)["v"].assumed == ("v.k",)
+    either = "SELECT id FROM u, v WHERE k > 0 OR x = 1"
+    assert sensitivity(either, schema, timeout=60)["u"].assumed == ("u.x", "v.k")
+
+
+def test_no_witness_has_days_that_are_not_written():
+    schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (day DATE PRIMARY KEY)"
+    late = sensitivity("SELECT * FROM a, b WHERE day > DATE '9999-12-30'", schema, table="a", timeout=60)["a"]
+    assert late.witness is None or len(late.witness.tables["b"]) >= late.at_least
+
+
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
@@ -45,6 +97,7 @@ def test_of_a_policy_only_enforced_keys_count():
         ("SELECT 1", "CREATE TABLE"),
         ("CREATE TABLE t (id INTEGER, at TIMESTAMP)", "at TIMESTAMP.*no such type"),
         ("CREATE TABLE t (id INTEGER, PRIMARY KEY (no))", "no column 'no'"),
+        ("CREATE TABLE t (id INTEGER CHECK (no IS NOT NULL))", "no column 'no'"),
         ("CREATE TABLE t (id INTEGER); CREATE TABLE T (id INTEGER)", "twice"),
         ({"version": 1, "dataset": "d", "tables": {"t": {"columns": {"x": {}}}}}, "needs its type"),
     ],
@@ -78,6 +131,9 @@ def test_the_shapes_of_queries():
         ("SELECT x FROM t WHERE x IS NOT NULL", "NULL", "NULLs are not modelled"),
         ("SELECT x FROM t WHERE x IS DISTINCT FROM 1", "DISTINCT FROM", "NULLs are not modelled"),
         ("SELECT x FROM t WHERE name < 'b'", "name < 'b'", "no order of texts"),
+        ("SELECT x FROM t WHERE name = 'b '", "'b '", "a blank at the end"),
+        ("SELECT x FROM t WHERE day = '2024-W05-3'", "2024-W05-3", "do not fit"),
+        ("SELECT x FROM t WHERE day = DATE '20240131'", "20240131", "YYYY-MM-DD"),
         ("SELECT x FROM t WHERE name LIKE 'b%'", "LIKE", "= and <>"),
         ("SELECT y FROM t", "y", "no column 'y'"),
         ("SELECT x FROM s", "s", "no table 's'"),
@@ -146,6 +202,8 @@ def test_without_z3_it_says_how_to_install_it(monkeypatch):
     small = "CREATE TABLE a (i INT PRIMARY KEY, x INT); CREATE TABLE b (i INT, k INT, PRIMARY KEY (i, k))"
     found = sensitivity("SELECT a.i FROM a, b WHERE a.i = b.i", small, values=[0, 1])
     assert (found["a"].value, found["b"].value) == (2, 1)
+    with pytest.raises(UnsupportedError, match="more than 20000 databases over 20 values"):
+        sensitivity("SELECT a.i FROM a, b WHERE a.i = b.i", small, values=range(20))
 
 
 def test_numbers_of_other_types():
