@@ -331,7 +331,8 @@ def test_a_policy_that_says_something_else_about_rows_ends_a_series_and_budgets_
     more = POLICY | {"budgets": {"bob": {"epsilon": 3}, "eve": {"epsilon": 1}}}
     with sd.connect({"orders": TABLE}, policy=more, ledger=path) as opened:
         assert opened.session("bob").find_series("daily").show().value.tolist() == [first]
-    wider = {"orders": {"columns": {"x": {"bounds": [0, 20], "granularity": 1}}}}
+    columns = POLICY["tables"]["orders"]["columns"] | {"x": {"bounds": [0, 20], "granularity": 1}}
+    wider = {"orders": {"columns": columns}}
     with sd.connect({"orders": TABLE}, policy=POLICY | {"tables": wider}, ledger=path) as opened:
         bob = opened.session("bob")
         with pytest.raises(ParameterError, match="another policy"):
