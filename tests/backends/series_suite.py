@@ -34,7 +34,12 @@ POLICY = {
     "version": 1,
     "dataset": "visits",
     "protects": "row",
-    "tables": {"visits": {"columns": {"x": {"bounds": [0, 4], "granularity": 1}}}},
+    "tables": {
+        "visits": {
+            "columns": {"x": {"bounds": [0, 4], "granularity": 1}}
+            | {name: {"fixed": True} for name in ("at", "day", "zoned")}
+        }
+    },
     "budgets": {"ann": {"epsilon": 4e9}},
 }
 

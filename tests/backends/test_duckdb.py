@@ -29,6 +29,17 @@ def test_a_series_counts_every_interval_once(duckdb_backend):
     check_series(duckdb_backend.load(TABLES))
 
 
+def test_a_series_is_in_utc_whatever_the_connection_says(owner):
+    for name, table in TABLES.items():
+        owner.register("given", table)
+        owner.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
+    owner.execute("INSERT INTO visits VALUES ('infinity', 'infinity', 'infinity', 4)")
+    owner.execute("INSERT INTO visits VALUES ('-infinity', '-infinity', '-infinity', 4)")
+    owner.execute("SET GLOBAL TimeZone = 'America/St_Johns'")
+    owner.execute("SET GLOBAL Calendar = 'japanese'")
+    check_series(connect(owner))
+
+
 def test_frames_pass_the_shipped_suite():
     check_backend(connect)
 

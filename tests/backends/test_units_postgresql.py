@@ -103,3 +103,15 @@ def test_one_row_less_moves_all_groups_within_their_noise(shop):
 
 def test_a_series_counts_every_interval_once(postgresql_backend):
     check_series(postgresql_backend.load(TABLES))
+
+
+def test_a_series_is_in_utc_whatever_the_database_says(postgresql_backend):
+    """And what is before or after all days is in no interval."""
+    owner = postgresql_backend.owner
+    owner.execute("SET TimeZone = 'UTC'")
+    for setting, value in (("TimeZone", "America/St_Johns"), ("DateStyle", "German, DMY")):
+        owner.execute(f"ALTER DATABASE {owner.info.dbname} SET {setting} = '{value}'")
+    engine = postgresql_backend.load(TABLES)
+    for odd in ("infinity", "-infinity", "0044-03-15 BC", "294000-01-01"):
+        owner.execute(f"INSERT INTO visits VALUES ('{odd}', '{odd}', '{odd}', 4)")
+    check_series(engine)

@@ -25,7 +25,7 @@ dataset: club
 protects: row
 tables:
   orders:
-    columns: {ts: {type: timestamp}, amount: {type: integer, bounds: [0, 10], granularity: 1}}
+    columns: {ts: {type: timestamp, fixed: true}, amount: {type: integer, bounds: [0, 10], granularity: 1}}
 budgets:
   ann: {epsilon: 100}
 """

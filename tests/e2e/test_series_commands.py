@@ -15,7 +15,7 @@ protects: row
 tables:
   orders:
     columns:
-      ts: {type: timestamp}
+      ts: {type: timestamp, fixed: true}
       amount: {type: integer, bounds: [0, 10], granularity: 1}
 budgets:
   ann: {epsilon: 1000000001}

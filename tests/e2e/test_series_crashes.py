@@ -33,7 +33,8 @@ class Killed(Ledger):
 
 connection = duckdb.connect()
 connection.execute("CREATE TABLE r AS SELECT TIMESTAMP '2024-01-01' + INTERVAL (i) HOUR AS ts FROM range(72) AS t(i)")
-policy = {"version": 1, "dataset": "tiny", "tables": {"r": {}}, "budgets": {"ann": {"epsilon": 1}}}
+tables = {"r": {"columns": {"ts": {"fixed": True}}}}
+policy = {"version": 1, "dataset": "tiny", "tables": tables, "budgets": {"ann": {"epsilon": 1}}}
 with sd.connect(connection, policy=policy, ledger=Killed.open(path)) as curator:
     series = curator.session("ann").series(
         "SELECT COUNT(*) FROM r", time="ts", every="1 day", start="2024-01-01", horizon=3, epsilon=1, name="daily"
@@ -50,7 +51,8 @@ import duckdb
 import sordino as sd
 
 path, processes, killed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-policy = {"version": 1, "dataset": "tiny", "tables": {"r": {}}, "budgets": {"ann": {"epsilon": 1}}}
+tables = {"r": {"columns": {"ts": {"fixed": True}}}}
+policy = {"version": 1, "dataset": "tiny", "tables": tables, "budgets": {"ann": {"epsilon": 1}}}
 
 def work(number):
     connection = duckdb.connect()

@@ -29,7 +29,7 @@ _METADATA = re.compile(
 class ColumnDescription:
     """A column that questions may name. SUM and AVG need ``bounds``, groups a ``domain`` (or a public table).
 
-    ``period``: the bounds of a date or timestamp.
+    ``period``: the bounds of a date or timestamp. ``fixed``: a series may ask which interval of time a row belongs to.
     """
 
     name: str
@@ -38,6 +38,7 @@ class ColumnDescription:
     granularity: Fraction | None = None
     domain: tuple[str | int | bool | date | None, ...] | None = None
     period: tuple[date, date] | None = None
+    fixed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -48,6 +49,7 @@ class ColumnDescription:
             "period": None if self.period is None else list(self.period),
             "granularity": self.granularity,
             "domain": None if self.domain is None else list(self.domain),
+            "fixed": self.fixed,
         }
 
 
@@ -191,7 +193,13 @@ def _describe_column(column: Column, declared: ColumnPolicy | None) -> ColumnDes
     if declared is None:
         return ColumnDescription(column.name, kind)
     return ColumnDescription(
-        column.name, kind, declared.bounds, declared.granularity, declared.domain, declared.period
+        column.name,
+        kind,
+        declared.bounds,
+        declared.granularity,
+        declared.domain,
+        declared.period,
+        declared.fixed,
     )
 
 

@@ -24,7 +24,7 @@ def render_description(tables: Sequence[TableDescription], facts: Sequence[tuple
     parts: list[Html] = [render_facts(facts)] if facts else []
     for table in tables:
         parts.append(render_note(_heading(table)))
-        rows = [(column.name, column.type, *_values(column)) for column in table.columns]
+        rows = [(column.name, _kind(column), *_values(column)) for column in table.columns]
         parts.append(render_table(("column", "type", "bounds", "domain"), rows))
     return join_html(*parts)
 
@@ -56,12 +56,16 @@ def _heading(table: TableDescription) -> str:
 
 
 def _lines(table: TableDescription) -> list[str]:
-    rows = [(column.name, column.type, *filter(None, _values(column))) for column in table.columns]
+    rows = [(column.name, _kind(column), *filter(None, _values(column))) for column in table.columns]
     name = max((len(row[0]) for row in rows), default=0)
     kind = max((len(row[1]) for row in rows), default=0)
     return [_heading(table)] + [
         f"  {row[0]:<{name}}  {row[1]:<{kind}}  {'  '.join(row[2:])}".rstrip() for row in rows
     ]
+
+
+def _kind(column: ColumnDescription) -> str:
+    return f"{column.type}, fixed" if column.fixed else column.type
 
 
 def _values(column: ColumnDescription) -> tuple[str, str]:

@@ -17,11 +17,15 @@ from sordino.curator.questions.sql import read_sql
 from sordino.series import BlockTree
 from sordino.series.block_noise import Budget
 from sordino.series.tree_shape import Base, check_horizon
+from sordino.sql.policy import TablePolicy
 from sordino.sql.question import JoinQuestion, Statement
 from sordino.sql.reading.syntax import parse_statement
 from sordino.sql.released import Aggregated
 
 _UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_EVERY = re.compile(r"\s*([0-9]{1,12})\s+([A-Za-z]+)\s*")
+_LONGEST = 9999 * 366 * 86400  # seconds: what fits between two moments
+_PLACE = re.compile(r"line \d+, column \d+: ")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 
@@ -114,8 +118,9 @@ class SeriesPlan:
     is in at most ``tree.levels`` released blocks, and moves each by at most the measure's reach. A row of weight G
     costs G·ε, or G²·ρ. This holds for rows that come late, go, or change in other columns between two releases, too:
     every block is read once, when it is released, and a row is in those of its time or not in them.
-    **Requires**: that the time of a row does not change. It is one of its own columns: a public table in which it were
-    looked up may change at any time.
+    **Requires**: that the time of a row does not change, or it would be in the blocks of several times. Only the owner
+    knows, so all columns that it is computed of must be ``fixed`` in the policy, and the row's own: a public table in
+    which it were looked up may change at any time.
     """
 
     definition: SeriesDefinition
@@ -150,7 +155,14 @@ def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
         data.check_rho(definition.rho)
     elif definition.epsilon is not None:
         data.check_epsilon(definition.epsilon)
-    statement = _restrict(data, definition, datetime(2000, 1, 1), datetime(2000, 1, 2))
+    read_sql(data, definition.sql)  # what is wrong with it is said in its own words and places
+    try:
+        statement = _restrict(data, definition, datetime(2000, 1, 1), datetime(2000, 1, 2))
+    except (ParameterError, UnsupportedError) as error:
+        raise ParameterError(
+            f"time {definition.time!r} must be a column of dates or timestamps of this question: "
+            f"{_PLACE.sub('', str(error))}; nothing was spent"
+        ) from None
     _check_times(data, definition)
     plain = len(statement.measures) == len(statement.outputs) == 1 and statement.measures[0].additive
     plain = plain and isinstance(statement.outputs[0].expression, Aggregated)
@@ -169,13 +181,7 @@ def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
     table = data.policy.table_named(rows.table)
     if table is None or not table.private:
         raise UnsupportedError("a series is asked of a private table: what is public needs no budget")
-    looked_up = {name for lookup in rows.lookups for name, _ in lookup.columns}
-    times = statement.join.conditions[-2:]  # what `_restrict` added: from when on, and before when
-    if any(column.name in looked_up for condition in times for column in condition.find_all(exp.Column)):
-        raise UnsupportedError(
-            f"the time {definition.time!r} is looked up in a public table, which may change between two intervals, and "
-            f"a row must stay in its own: give a column of {rows.table!r}"
-        )
+    _check_fixed(definition, statement, table)
     measure = statement.measures[0]
     weight = Fraction(table.weight)
     tree = BlockTree(
@@ -189,6 +195,29 @@ def plan_series(data: DataSet, definition: SeriesDefinition) -> SeriesPlan:
     return SeriesPlan(
         definition, statement, tree, Guarantee(definition.loss, data.distance, tree.guarantee.theorem)
     )
+
+
+def _check_fixed(definition: SeriesDefinition, statement: Statement, table: TablePolicy) -> None:
+    """A row stays in one interval: its time is made of columns that the owner has declared to stay as they are.
+
+    Who asks chooses the column. By one that moves, such as the last login, a row would be in every block.
+    """
+    looked_up = {name for lookup in statement.join.occurrences[0].lookups for name, _ in lookup.columns}
+    times = statement.join.conditions[-2:]  # what `_restrict` added: from when on, and before when
+    made_of = {column.name for condition in times for column in condition.find_all(exp.Column)}
+    if made_of & looked_up:
+        raise UnsupportedError(
+            f"the time {definition.time!r} is looked up in a public table, which may change between two intervals, and "
+            f"a row must stay in its own: give a column of {table.name!r}"
+        )
+    fixed = {name.casefold() for name, column in table.columns.items() if column.fixed}
+    for name in sorted(made_of):
+        if name.casefold() not in fixed:
+            raise UnsupportedError(
+                f"the time {definition.time!r} may change: a row that moves from one interval to another would be paid "
+                f"for in both. If no row ever gets another {name!r}, the owner says so in the policy: "
+                f"tables.{table.name}.columns.{name}.fixed: true; nothing was spent"
+            )
 
 
 def _check_times(data: DataSet, definition: SeriesDefinition) -> None:
@@ -228,14 +257,14 @@ def _is_midnight(moment: datetime) -> bool:
 
 def read_every(text: Any) -> timedelta:
     """``"1 day"``, ``"6 hours"``, ``"15 minutes"``: lengths that are the same at every time."""
-    parts = str(text).split()
-    if isinstance(text, str) and len(parts) == 2 and parts[0].isdigit() and int(parts[0]) > 0:
-        seconds = _UNITS.get(parts[1].lower().removesuffix("s"))
-        if seconds is not None and int(parts[0]) < 10**9:
-            return timedelta(seconds=seconds * int(parts[0]))
+    found = _EVERY.fullmatch(text) if isinstance(text, str) else None
+    if found is not None and int(found[1]) > 0:
+        seconds = _UNITS.get(found[2].lower().removesuffix("s"))
+        if seconds is not None and seconds * int(found[1]) <= _LONGEST:
+            return timedelta(seconds=seconds * int(found[1]))
     raise ParameterError(
-        "every must be a number of seconds, minutes, hours, days or weeks, such as '1 day' (months differ), "
-        f"got {text!r}"
+        "every must be a number of seconds, minutes, hours, days or weeks, such as '1 day' (months differ), and at "
+        f"most 9999 years, got {text!r}"
     )
 
 

@@ -35,6 +35,7 @@ POLICY = {
                 "city": {"domain": ["Rome", "Oslo", "Lima"]},
                 "amount": {"bounds": [0, 100], "granularity": "0.5"},
                 "card": {"hidden": True},
+                "day": {"fixed": True},
             },
         },
         "knows": {},

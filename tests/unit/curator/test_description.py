@@ -66,7 +66,7 @@ def test_tables_have_types_bounds_domains_and_a_budget(curator):
     known = curator.session("ann").tables()
     assert known.to_dict()["tables"][1]["columns"][2] == {
         "name": "amount", "type": "decimal(10, 2)", "bounds": [0, 99.5], "period": None, "granularity": 0.5,
-        "domain": None,
+        "domain": None, "fixed": False,
     }  # fmt: skip
     assert known.to_dict()["budget"]["left"]["epsilon"] == 2
     text = str(known)

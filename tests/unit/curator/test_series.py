@@ -28,7 +28,15 @@ POLICY = {
     "version": 1,
     "dataset": "shop",
     "protects": "row",
-    "tables": {"orders": {"columns": {"x": {"bounds": [0, 10], "granularity": 1}}}},
+    "tables": {
+        "orders": {
+            "columns": {
+                "x": {"bounds": [0, 10], "granularity": 1},
+                "ts": {"fixed": True},
+                "day": {"fixed": True},
+            }
+        }
+    },
     "budgets": {"ann": {"epsilon": 2e9}, "bob": {"epsilon": 1}},
 }
 DAILY = {"time": "ts", "every": "1 day", "start": "2024-01-01", "horizon": 10}
@@ -157,6 +165,8 @@ def test_what_is_no_series_is_refused_before_anything_is_spent(curator, sql, mat
         ({"every": "1 month"}, "months differ"),
         ({"every": "0 days"}, "every"),
         ({"every": 3}, "every"),
+        ({"every": "999999999 weeks"}, "at most 9999 years"),
+        ({"every": "² days"}, "every"),
         ({"start": "soon"}, "start"),
         ({"start": "2024-01-01T00:00:00+01:00"}, "time zone"),
         ({"horizon": 0}, "horizon"),
@@ -171,6 +181,39 @@ def test_bad_definitions_are_refused(curator, change, match):
     with pytest.raises((ParameterError, UnsupportedError), match=match):
         curator.session("bob").series("SELECT SUM(x) FROM orders", **({"epsilon": 1} | DAILY | change))
     assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+@pytest.mark.parametrize(
+    ("time", "question"),
+    [
+        ("seen", "SELECT COUNT(*) FROM people"),
+        ("q", "SELECT COUNT(*) FROM (SELECT COALESCE(seen, came) AS q FROM people) AS z"),
+        ("q", "SELECT COUNT(*) FROM (SELECT CASE WHEN x > 1 THEN came END AS q FROM people) AS z"),
+        ("seen", "SELECT COUNT(*) FROM people WHERE came >= '2000-01-01' AND came < '2000-01-02'"),
+    ],
+)
+def test_a_time_that_may_change_is_refused(time, question):
+    """Who asks chooses the column: by the last login one row would be in the blocks of all intervals."""
+    moments = pa.array([datetime(2024, 1, 1)], pa.timestamp("us"))
+    people = pa.table({"seen": moments, "came": moments, "x": [1]})
+    policy = POLICY | {"tables": {"people": {"columns": {"CAME": {"fixed": True}}}}}
+    with sd.connect({"people": people}, policy=policy) as opened:
+        bob = opened.session("bob")
+        with pytest.raises(UnsupportedError, match=r"columns\.(seen|x)\.fixed: true"):
+            bob.series(question, epsilon=1, **(DAILY | {"time": time}))
+        assert str(bob.budget()).startswith("epsilon 1 left")
+        later = "SELECT COUNT(*) FROM (SELECT came + INTERVAL '1' DAY AS q FROM people) AS z"
+        assert bob.series(later, epsilon=1, **(DAILY | {"time": "q"})).next().value is not None
+        assert bob.tables().to_dict()["tables"][0]["columns"][1]["fixed"] is True
+
+
+def test_what_is_wrong_is_said_of_what_was_asked(curator):
+    """Not of the condition on times, which nobody has written."""
+    bob = curator.session("bob")
+    with pytest.raises(ParameterError, match="line 2, column 7: nothing"):
+        bob.series("SELECT SUM(x) FROM orders\nWHERE nothing = 1", epsilon=1, **DAILY)
+    with pytest.raises(ParameterError, match=r"^time 'city' must be a column of dates or timestamps"):
+        bob.series("SELECT SUM(x) FROM orders", epsilon=1, **(DAILY | {"time": "city"}))
 
 
 def test_a_left_join_that_gives_a_row_many_partners_is_refused():
@@ -221,7 +264,8 @@ def test_a_row_that_comes_late_counts_from_the_blocks_on_that_are_released_later
 
     connection = duckdb.connect()
     connection.execute("CREATE TABLE r (ts TIMESTAMP)")
-    policy = {"version": 1, "dataset": "late", "tables": {"r": {}}, "budgets": {"ann": {"epsilon": 1e9}}}
+    tables = {"r": {"columns": {"ts": {"fixed": True}}}}
+    policy = {"version": 1, "dataset": "late", "tables": tables, "budgets": {"ann": {"epsilon": 1e9}}}
     with sd.connect(connection, policy=policy) as opened:
         series = opened.session("ann").series(
             "SELECT COUNT(*) FROM r", epsilon=1e9, base=base, **(DAILY | {"horizon": 9})
@@ -287,7 +331,8 @@ def test_a_policy_that_says_something_else_about_rows_ends_a_series_and_budgets_
     more = POLICY | {"budgets": {"bob": {"epsilon": 3}, "eve": {"epsilon": 1}}}
     with sd.connect({"orders": TABLE}, policy=more, ledger=path) as opened:
         assert opened.session("bob").find_series("daily").show().value.tolist() == [first]
-    wider = {"orders": {"columns": {"x": {"bounds": [0, 20], "granularity": 1}}}}
+    columns = POLICY["tables"]["orders"]["columns"] | {"x": {"bounds": [0, 20], "granularity": 1}}
+    wider = {"orders": {"columns": columns}}
     with sd.connect({"orders": TABLE}, policy=POLICY | {"tables": wider}, ledger=path) as opened:
         bob = opened.session("bob")
         with pytest.raises(ParameterError, match="another policy"):

@@ -68,7 +68,8 @@ class ColumnPolicy:
 
     ``type`` is as written (``decimal(10, 2)``); `kind` is the catalogue's word for it. None where only the
     catalogue says. ``hidden``: no question may name it. ``period``: the bounds of a date or timestamp, in days.
-    ``public``: it is not protected, where contents of cells are.
+    ``public``: it is not protected, where contents of cells are. ``fixed``: the owner promises that no row ever gets
+    another value in it, so that a series may ask which interval of time a row belongs to.
     """
 
     name: str
@@ -79,6 +80,7 @@ class ColumnPolicy:
     hidden: bool = False
     period: tuple[date, date] | None = None
     public: bool = False
+    fixed: bool = False
 
     @property
     def kind(self) -> ColumnType | None:
@@ -400,7 +402,7 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
         read_type(
             f"{path}.type", written["type"]
         )  # first: a type that YAML has cut in two leaves an odd field
-    known = ("type", "bounds", "domain", "granularity", "hidden", "public", "constraint")
+    known = ("type", "bounds", "domain", "granularity", "hidden", "public", "fixed", "constraint")
     fields = read_mapping(path, written, known)
     declared = None if fields.get("type") is None else read_type(f"{path}.type", fields["type"])
     kind = None if declared is None else read_kind(declared)
@@ -423,6 +425,7 @@ def _column(path: str, name: str, content: Any) -> ColumnPolicy:
         hidden=read_flag(f"{path}.hidden", fields.get("hidden", False)),
         period=period,
         public=read_flag(f"{path}.public", fields.get("public", False)),
+        fixed=read_flag(f"{path}.fixed", fields.get("fixed", False)),
     )
 
 

@@ -74,8 +74,8 @@ _HINTS = {
     "float": "bounds: [0, 100] and granularity: 0.01 to allow sums",
     "text": "domain: [a, b] to allow groups",
     "boolean": "groups: false, true and NULL; domain: [true, false] to leave NULL out",
-    "date": "domain: [2024-01-01, 2024-01-02] to allow groups",
-    "timestamp": "",
+    "date": "domain: [2024-01-01, 2024-01-02] to allow groups; fixed: true if rows keep it",
+    "timestamp": "fixed: true if rows keep it, to allow series",
 }
 _MOST_LABELS = 1000
 _MOST_ENTITIES = 3

@@ -89,6 +89,7 @@ function describeColumn(column) {
   const parts = [column.type];
   if (column.bounds) parts.push(`${shortNumber(column.bounds[0])} to ${shortNumber(column.bounds[1])}`);
   if (column.period) parts.push(column.period.join(" to "));
+  if (column.fixed) parts.push("fixed");
   if (column.domain) parts.push(column.domain.length > 6 ? `${column.domain.length} values` : column.domain.map(String).join(", "));
   return parts.join(" · ");
 }
