@@ -160,8 +160,8 @@ def find_least_move(table: TablePolicy) -> float:
         if kind == "is" or granule is None or known.bounds is None:
             moves.append(weight)
         elif kind == "log":
-            # ln(x + g) − ln(x) > g/(x + g), and x + g is at most the upper bound
-            moves.append(weight * float(granule / known.bounds[1]))
+            # ln(x + g) − ln(x) > g/(x + g), and only a cell x below the upper bound can change an answer
+            moves.append(weight * float(granule / (known.bounds[1] + granule)))
         else:
             moves.append(weight * float(granule))
     return min(moves) * (1 - 2.0**-40)

@@ -12,7 +12,7 @@ from sordino.audit import prove
 from sordino.core import UnsupportedError
 from sordino.sensitivity import SmoothBound
 from sordino.sql.values import bounds, measure
-from tests.backends.value_suite import CASES, ONE, SHIPS, ask, count_pairs
+from tests.backends.value_suite import CASES, ONE, SHIPS, PrivateTable, Universe, ask, count_pairs
 
 
 def run(name, **changes):
@@ -69,6 +69,26 @@ def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
         return rates(measured, beta_list=beta_list, sharing=dict.fromkeys(sharing, 1.0))
 
     assert refused("self-join with itself", monkeypatch, bounds, "_rates", wrong) > 0
+
+
+@pytest.mark.parametrize("exponent", ["1", "2", "inf"])
+def test_rows_that_share_a_key_are_still_moved_apart(exponent):
+    """Nothing keeps an owner from a key that two rows have: what both can do together is in the bound all the same."""
+    universe = Universe(
+        {
+            "t": PrivateTable("l1(x, y)", {"id": (1, 1), "side": (0, 1)}, {"x": (0, 1, 2), "y": (0, 1, 2)}, exponent),
+            "s": PrivateTable("w", {"nr": (1, 2), "id": (1, 1)}, {"w": (0, 1)}),
+        }
+    )  # fmt: skip
+    policy = universe.policy()
+    policy["tables"]["t"]["key"] = ["db", "id"]
+    sql = (
+        "SELECT t.db, SUM(CASE WHEN t.side = 1 THEN t.x ELSE t.y END) AS s FROM t JOIN s ON t.id = s.id "
+        "AND t.db = s.db GROUP BY t.db"
+    )
+    found = ask(universe.arrow(), policy, sql)
+    distance = universe.distances({"t": lambda moves, _: moves[0] + moves[1], "s": lambda moves, _: moves[0]})
+    assert count_pairs(found, distance)[1:] == (0, 0)
 
 
 def test_a_width_of_the_rows_in_a_minimum_is_refused(monkeypatch):
