@@ -219,17 +219,17 @@ class CellTranslator:
             terms.append((1.0, multiply_factors([PublicColumn(name, Interval(0.0, 1.0)), inside])))
         return add_terms(terms)
 
-    def _granule(self, node: Any) -> float:
-        """The lattice of what is compared, for exact filters."""
+    def _granule(self, node: Any) -> float | None:
+        """The lattice of what is compared, for exact filters; None if they do without."""
         if self.filters.kind != "exact":
             self.smoothed = True
             return 1.0
         step = find_common_step(self._step(node.this), self._step(node.expression))
-        if not step:
+        if not step and not self.filters.compares_all:
             self.text.wrong(
                 node, f"an exact filter compares sums of columns with a granularity, and numbers{_WIDER}"
             )
-        return float(step)
+        return float(step) if step else None
 
     def _step(self, node: exp.Expr) -> Fraction | None:
         """What all values of a linear expression are multiples of; None if that is not known, 0 for 0."""

@@ -274,6 +274,47 @@ def test_explain_tells_the_owner():
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "SQRT(x*x + y*y) < 50",
+        "SQRT(x*x + y*y) < 40",  # where one row is
+        "SQRT(x*x + y*y) <= 40",
+        "SQRT(x*x + y*y) = 20",
+        "x/speed > 1 OR y/speed < -3",
+    ],
+)
+def test_explain_tells_the_exact_answer_where_no_lattice_is_known(where):
+    """Where a filter is a ramp since no exact one is known, the owner is told how far off that is."""
+    rows = {
+        "ship": pa.table(
+            {
+                "id": [1, 2, 3, 4],
+                "port": ["Riga"] * 4,
+                "x": [10, 40, -20, 250],
+                "y": [5, 0, 0, -250],
+                "speed": [9.0, 12.5, 3.0, 60.0],
+                "flag": ["EE"] * 4,
+            }
+        )
+    }
+    plain = duckdb.connect()
+    plain.register("ship", rows["ship"])
+    sql = f"SELECT COUNT(*) AS n FROM ship WHERE {where}"
+    wanted = plain.execute(sql).fetchone()[0]
+    with sd.connect(rows, policy=POLICY) as curator:
+        facts = curator.explain(sql, 1, filters="ramp(30)").reveal()
+        with pytest.raises(sd.ParameterError, match="granularity"):
+            curator.session("ann").query(sql, epsilon=1)
+    assert facts["exact"] == pytest.approx(wanted, abs=1e-6)
+    number = facts["numbers"][0]
+    assert number["approximation"] == pytest.approx(abs(facts["continuous"] - wanted), abs=1e-6)
+    # what is shown is of the statements of this question: the grid of its epsilon
+    assert len(number["bounds_by_beta"]["ship"]) <= 10
+    assert f"{number['beta']:.6g}" in number["bounds_by_beta"]["ship"]
+    assert len(facts["statements"]) == 2
+
+
 STAFF = {
     "norm": "x",
     "key": "id",
