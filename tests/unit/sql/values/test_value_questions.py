@@ -401,7 +401,9 @@ def test_public_columns_that_are_null_hold_in_no_condition_and_in_no_negated_one
     plain.register("t", rows["t"])
     wanted = plain.execute(sql).fetchone()[0]
     if filters:  # which is a half at x = 5
-        where = where.replace("x < 5", "x < 4.5").replace("x >= 5", "x >= 4.5").replace("END < 5", "END < 4.5")
+        where = (
+            where.replace("x < 5", "x < 4.5").replace("x >= 5", "x >= 4.5").replace("END < 5", "END < 4.5")
+        )
         where = where.replace("x < 3", "x < 2.5")
         sql = f"SELECT COUNT(*) AS n FROM t WHERE {where}"
     with sd.connect(rows, policy=MIXED) as curator:
