@@ -11,6 +11,9 @@ import pytest
 from sordino.audit import prove
 from sordino.core import UnsupportedError
 from sordino.sensitivity import SmoothBound
+from sordino.sensitivity.derivatives.lengths import length_of
+from sordino.sensitivity.norms.leaf import NormLeaf
+from sordino.sensitivity.norms.scaled import ScaledNorm
 from sordino.sql.values import bounds, measure
 from tests.backends.value_suite import CASES, ONE, SHIPS, PrivateTable, Universe, ask, count_pairs
 
@@ -53,12 +56,23 @@ def test_a_tenth_too_much_beta_is_refused(monkeypatch):
 
 
 def test_the_norm_in_the_place_of_its_dual_is_refused(monkeypatch):
-    dual = bounds.dual_of_terms
-
     def wrong(part, algebra, slopes):
-        return dual(part, algebra, slopes) * 0.7
+        if isinstance(part, NormLeaf):
+            return slopes.get(part.column)
+        if isinstance(part, ScaledNorm):
+            return wrong(part.inner, algebra, slopes) * float(part.factor)
+        return length_of(algebra, [wrong(child, algebra, slopes) for child in part.children], part.exponent)
 
     assert refused("product", monkeypatch, bounds, "dual_of_terms", wrong) > 0
+
+
+def test_a_hundredth_less_of_the_dual_is_refused(monkeypatch):
+    """What is linear moves by all that its bound allows."""
+    dual = bounds.dual_of_terms
+    monkeypatch.setattr(bounds, "dual_of_terms", lambda *given: dual(*given) * 0.99)
+    sql = "SELECT db, SUM(x + 2*y) AS s FROM t GROUP BY db"
+    found = ask(ONE.arrow(), ONE.policy(), sql)
+    assert count_pairs(found, ONE.distances(CASES["product"][1]))[2] > 0
 
 
 def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
