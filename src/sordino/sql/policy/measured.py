@@ -109,7 +109,8 @@ def _check_columns(path: str, table: TablePolicy) -> None:
         if known.bounds is None:
             raise field_error(where, " is in the norm and needs bounds")
         if find_granule(known, known.kind) is None:
-            raise field_error(where, " is in the norm and needs a granularity")
+            integer = " or, of whole numbers, 'type: integer'" if known.kind is None else ""
+            raise field_error(where, f" is in the norm and needs a granularity{integer}")
         if kind == "log" and known.bounds[0] <= 0:
             raise field_error(f"{where}.bounds", ": log(…) needs bounds above 0")
     for name, other in table.columns.items():
