@@ -161,7 +161,7 @@ def find_least_move(table: TablePolicy) -> float:
         if kind == "is" or granule is None or known.bounds is None:
             moves.append(weight)
         elif kind == "log":
-            # ln(x + g) − ln(x) > g/(x + g), and only a cell x below the upper bound can change an answer
+            # ln(x + g) − ln(x) > g/(x + g) for x below the upper bound, which decimals may have off their lattice
             moves.append(weight * float(granule / (known.bounds[1] + granule)))
         else:
             moves.append(weight * float(granule))
