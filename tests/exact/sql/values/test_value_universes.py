@@ -162,12 +162,12 @@ def test_the_law_of_the_answer_loses_epsilon_per_unit(epsilon):
         assert proof.holds, str(proof)
 
 
-def test_a_scale_below_the_bound_is_refused():
+def test_a_scale_a_fifth_below_the_bound_is_refused():
     found, distance = run("product", epsilon=2.0)
     grid = found.plan.noises[0].grid
 
     def law(database):
-        known = dict(zip(found.betas, found.bounds[database] / 4, strict=True))
+        known = dict(zip(found.betas, 0.8 * found.bounds[database], strict=True))
         return grid.law(
             Fraction(found.values[database]),
             SmoothBound(known.__getitem__, kind="derivative"),
