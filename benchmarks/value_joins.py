@@ -86,6 +86,13 @@ QUESTIONS = {
         None,
     ),
 }
+# The same in words that questions about rows know, which have no square roots.
+SQUARE = "((x - px)*(x - px) + (y - py)*(y - py))"
+BY_ROWS = {
+    "ships within 50 km of their port": f"SELECT COUNT(*) AS n {ARRIVING} WHERE {SQUARE} < 2500",
+    "the same by port": f"SELECT port.port, COUNT(*) AS n {ARRIVING} WHERE {SQUARE} < 2500 GROUP BY port.port",
+    "cargo that arrives within 10 hours": f"SELECT SUM(cargo) AS c {ARRIVING} WHERE {SQUARE} < 100*speed*speed",
+}
 
 
 def make_tables(rows: int) -> dict[str, pa.Table]:
@@ -186,7 +193,7 @@ def main() -> None:
                 began = time.process_time()
                 plan.measure(snapshot)
                 private = time.process_time() - began
-            rows = error_of(by_rows, sql)
+            rows = error_of(by_rows, BY_ROWS.get(name, sql))
             told = "refused" if rows is None else f"{rows:10.4g}"
             print(
                 f"{name:36} {float(answer):11.6g} {error_of(curator, sql, filters=filters):10.4g} {told:>10} "

@@ -37,6 +37,8 @@ def test_explain_prints_both_answers_and_the_bound_of_every_beta(sordino, harbou
     assert result.code == 0
     assert "exact answer: 7.5" in result.out
     assert "continuous version, filters ramp(2): 7.875" in result.out
+    assert "exact:    7.5; its continuous version, to which the noise is added, is 7.875" in result.out
+    assert "off by filters" in result.out
     assert "one unit of the norm changes it by at most" in result.out
     facts = json.loads(sordino("explain", "ship.csv", SQL, *options, "--json").out)
     assert facts["numbers"][0]["bounds_by_beta"]["ship"]

@@ -146,9 +146,11 @@ def _print(facts: dict[str, Any]) -> None:
 def _print_numbers(numbers: list[dict[str, Any]]) -> None:
     table = plain_table("noise")
     errors = list(numbers[0]["error"])
+    filtered = any(number.get("approximation") for number in numbers)
     for column in (
         "number",
-        "exact",
+        "continuous" if filtered else "exact",
+        *(["off by filters"] if filtered else []),
         "smooth bound",
         "beta",
         "scale",
@@ -159,7 +161,9 @@ def _print_numbers(numbers: list[dict[str, Any]]) -> None:
     for number in numbers:
         table.add_row(
             _name(number),
-            *(_shown(number[field]) for field in ("exact", "smooth_bound", "beta", "noise_scale")),
+            _shown(number["exact"]),
+            *([_shown(number.get("approximation", 0.0))] if filtered else []),
+            *(_shown(number[field]) for field in ("smooth_bound", "beta", "noise_scale")),
             *(_shown(number["error"][name]) for name in errors),
             _shown(number["global_sensitivity"]),
         )

@@ -67,7 +67,18 @@ def ranges(
     print(found.to_constraints(table), end="")
     for name, possible in found.items():
         if f"{table}.{name} " not in found.to_constraints(table):
-            print(f"-- {name}: {'always NULL' if possible is None else possible}")
+            print(f"-- {table}.{name}: {_say(possible)}")
+
+
+def _say(possible: Interval | ValueSet | None) -> str:
+    """What no constraint of a file says."""
+    from sordino.sensitivity.interval import Interval
+
+    if possible is None:
+        return "always NULL"
+    if isinstance(possible, Interval):
+        return f"{possible.low:g} to {possible.high:g}, which no constraint says"
+    return "nothing is known"
 
 
 def _plain(possible: Interval | ValueSet | None) -> Any:

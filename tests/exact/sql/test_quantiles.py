@@ -187,7 +187,7 @@ def test_a_target_that_forgets_how_the_number_of_rows_moves_it_is_refused():
     [
         ("SELECT MEDIAN(x) FROM r JOIN s ON r.a = s.a", "over a join is refused.*protect users"),
         ("SELECT MAX(x) FROM r, p", "over a join is refused"),
-        ("SELECT MEDIAN(a * 1e9) FROM r WHERE a < 1", "needs public bounds"),
+        ("SELECT MEDIAN(a / x) FROM r WHERE a < 1", "needs public bounds"),
         ("SELECT MEDIAN(x * 1000000) FROM r", None),
         ("SELECT MEDIAN(LEAST(GREATEST(a, 0), 2000000)) FROM r", "2000001 points"),
         ("SELECT FLOOR(LEAST(GREATEST(a, 0), 99)) AS g, MEDIAN(LEAST(GREATEST(a, 0), 500000)) FROM r GROUP BY g",

@@ -75,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
     "sql.constraints": {"core", "sensitivity", "sql.constraint_files", "sql.text", "sql.reading"},
     "sql.policy": {"core", "engines", "sensitivity", "sql.constraint_files"},
     "sql.text": {"core"},
-    "sql.expressions": {"core", "engines", "sql.text"},
+    "sql.expressions": {"core", "sensitivity", "engines", "sql.text"},
     "sql.known": set(),
     "sql.aggregates": {"core", "engines", "sql.text", "sql.expressions", "sql.known"},
     "sql.released": {"sql.known", "sql.aggregates"},

@@ -29,24 +29,27 @@ def bound_ratio(part: NormPart, other: NormPart) -> float:
     kinds = {leaf.column: leaf.kind for leaf, _ in other.leaves()}
     if any(kinds.get(leaf.column) != leaf.kind for leaf, _ in part.leaves()):
         return math.inf
+    mine = add_weights(part.leaves())
+    weights = {column: float(weight) for column, weight in mine.items()}
+    by_dual = float(bound_shared_dual(other, weights) if has_shared(other) else other.dual(weights)) * _UP
+    return min(bound_ratio_by_weights(part, other), by_dual)
+
+
+def bound_ratio_by_weights(part: NormPart, other: NormPart) -> float:
+    """The second of the two bounds, for norms of the same columns."""
     theirs: dict[str, Fraction] = {}
     for leaf, factor in other.leaves():
         theirs[leaf.column] = max(factor, theirs.get(leaf.column, factor))
-    mine = add_weights(part.leaves())
-    ratios = [weight / theirs[column] for column, weight in mine.items()]
+    ratios = [weight / theirs[column] for column, weight in add_weights(part.leaves()).items()]
     q = min(part.exponents(), default=Fraction(1))
     p = max(other.exponents(), default=Fraction(1))
     if len(ratios) == 1 or q >= p:
         largest = max(ratios)
         rounded = float(largest)
-        by_weights = rounded if Fraction(rounded) >= largest else math.nextafter(rounded, math.inf)
-    else:
-        above = 0 if p == math.inf else 1 / Fraction(p)
-        exponent = 1 / (1 / Fraction(q) - above)
-        by_weights = float(combine_lengths([float(ratio) for ratio in ratios], exponent)) * _UP
-    weights = {column: float(weight) for column, weight in mine.items()}
-    by_dual = float(bound_shared_dual(other, weights) if has_shared(other) else other.dual(weights)) * _UP
-    return min(by_weights, by_dual)
+        return rounded if Fraction(rounded) >= largest else math.nextafter(rounded, math.inf)
+    above = 0 if p == math.inf else 1 / Fraction(p)
+    exponent = 1 / (1 / Fraction(q) - above)
+    return float(combine_lengths([float(ratio) for ratio in ratios], exponent)) * _UP
 
 
 def add_weights(leaves: Iterable[tuple[NormLeaf, Fraction]]) -> dict[str, Fraction]:

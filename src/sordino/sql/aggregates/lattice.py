@@ -16,6 +16,7 @@ from sqlglot import exp
 from sordino.engines import write_double
 from sordino.sql.aggregates.measure import whole_number
 from sordino.sql.expressions import Expressions
+from sordino.sql.expressions.related_ranges import narrow_range
 from sordino.sql.expressions.value import Range, as_double, bracket, case
 from sordino.sql.text import Text
 
@@ -79,7 +80,7 @@ def read_lattice(node: exp.Expr, inner: exp.Expr, expressions: Expressions, what
     value = expressions.number(inner)
     if value.kind == "null":
         text.wrong(node, f"{what} of NULL is always NULL; name a column")
-    low, high, step = _bounds(node, value.range, text, what)
+    low, high, step = _bounds(node, narrow_range(expressions, inner, value.range), text, what)
     # Whole numbers stay in the engine's integers; the rest are doubles, as in all arithmetic here.
     whole = value.kind == "integer"
     number = value if whole else as_double(value)
@@ -89,11 +90,14 @@ def read_lattice(node: exp.Expr, inner: exp.Expr, expressions: Expressions, what
 def _bounds(node: exp.Expr, known: Range, text: Text, what: str) -> tuple[Fraction, Fraction, Fraction]:
     if known.low is None or known.high is None or known.step is None:
         fields = ", ".join(known.missing)
-        declare = (
-            f"declare {fields} in the policy" if fields else "use + - *, CASE, COALESCE over bounded columns"
-        )
-        clip = "" if known.step is None else ", or clip: LEAST(GREATEST(x, 0), 100)"
         lacks = "bounds" if known.low is None or known.high is None else "granularity"
+        if fields:
+            declare = f"declare {fields} in the policy"
+        elif lacks == "bounds":
+            declare = "use + - *, CASE, COALESCE over bounded columns, and / by what is never 0"
+        else:
+            declare = "round it: ROUND(x, 2)"
+        clip = "" if known.step is None else ", or clip: LEAST(GREATEST(x, 0), 100)"
         text.wrong(node, f"{what} needs public {lacks}: {declare}{clip}")
     step = known.step or Fraction(1)
     low, high = (known.low // step) * step, -((-known.high) // step) * step

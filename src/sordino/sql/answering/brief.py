@@ -17,7 +17,8 @@ _HARDLY_ANYTHING = "at this budget the answer says hardly anything"
 class Brief:
     """What decides whether a question is worth its ε or ρ; of several noisy numbers, of the one that is least certain.
 
-    ``number`` names it and ``exact`` is its value. ``relative_error``: the 95 % error over that value, None where it is
+    ``number`` names it and ``exact`` is its value; ``approximation``: how far that is from the answer, where a question
+    is answered in a continuous version. ``relative_error``: the 95 % error over that value, None where it is
     0. ``table`` and ``analysis``: whose rows the noise is made for, and what bounded their effect; None where one table
     alone is asked, whose rows have a bound of their own. ``useful_budget``: where the 95 % error would be 5 % of the
     exact number, read off the errors at other budgets; None where that is beyond the largest of them.
@@ -43,6 +44,7 @@ class Brief:
     largest_budget: float
     warnings: tuple[str, ...]
     unit: str = "one row"
+    approximation: float = 0.0
 
     def lines(self) -> list[str]:
         """At most nine lines, so that with the warning that they are confidential there are ten."""
@@ -61,6 +63,11 @@ class Brief:
 
     def _exact(self) -> str:
         if self.numbers == 1:
+            if self.approximation:
+                return (
+                    f"{_number(self.answer)}; its continuous version, to which the noise is added, is "
+                    f"{_number(self.exact)}"
+                )
             return _number(self.exact)
         rows = f"{len(self.answer)} rows" if isinstance(self.answer, list) else _number(self.answer)
         return f"{rows}; least certain of {self.numbers} noisy numbers: {self.number} = {_number(self.exact)}"
@@ -123,6 +130,7 @@ def summarize(facts: Mapping[str, Any]) -> Brief:
         largest_budget=max(against, default=facts[measure]),
         warnings=tuple(_warnings(numbers, facts["files"])),
         unit="one unit of the norm" if "bounds_by_beta" in least else "one row",
+        approximation=least.get("approximation", 0.0),
     )
 
 

@@ -250,7 +250,7 @@ def _row_cells(
         possible = KnownCell.of(constraint.possible)
         if constraint.kind == "exact":
             possible = KnownCell.at(item)
-        elif constraint.kind != "normal" and possible.among(frozenset((item,))) is None:
+        elif possible.among(frozenset((item,))) is None:
             raise PrivateDataError(f"table {table!r} breaks the constraint of column {column!r}")
         cells[alias, column] = possible
     return cells

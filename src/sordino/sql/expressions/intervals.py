@@ -33,11 +33,11 @@ def multiply_ranges(a: Range, b: Range) -> Range:
 
 
 def divide_ranges(a: Range, b: Range) -> Range:
-    """a / b where b is a constant; otherwise nothing is known."""
-    if b.low is None or b.low != b.high or b.low == 0:
+    """a / b where 0 is not between the ends of b. A quotient lies on no lattice unless b is a constant."""
+    if b.low is None or b.high is None or b.low <= 0 <= b.high:
         return Range(missing=_missing(a, b))
-    inverse = 1 / b.low
-    return multiply_ranges(a, Range(inverse, inverse, abs(inverse)))
+    step = 1 / abs(b.low) if b.low == b.high else None
+    return multiply_ranges(a, Range(1 / b.high, 1 / b.low, step, b.missing))
 
 
 def join_ranges(parts: list[Range]) -> Range:

@@ -109,7 +109,8 @@ def _check_columns(path: str, table: TablePolicy) -> None:
         if known.bounds is None:
             raise field_error(where, " is in the norm and needs bounds")
         if find_granule(known, known.kind) is None:
-            raise field_error(where, " is in the norm and needs a granularity")
+            integer = " or, of whole numbers, 'type: integer'" if known.kind is None else ""
+            raise field_error(where, f" is in the norm and needs a granularity{integer}")
         if kind == "log" and known.bounds[0] <= 0:
             raise field_error(f"{where}.bounds", ": log(…) needs bounds above 0")
     for name, other in table.columns.items():
@@ -160,8 +161,8 @@ def find_least_move(table: TablePolicy) -> float:
         if kind == "is" or granule is None or known.bounds is None:
             moves.append(weight)
         elif kind == "log":
-            # ln(x + g) − ln(x) > g/(x + g), and x + g is at most the upper bound
-            moves.append(weight * float(granule / known.bounds[1]))
+            # ln(x + g) − ln(x) > g/(x + g) for x below the upper bound, which decimals may have off their lattice
+            moves.append(weight * float(granule / (known.bounds[1] + granule)))
         else:
             moves.append(weight * float(granule))
     return min(moves) * (1 - 2.0**-40)

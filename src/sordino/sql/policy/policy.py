@@ -87,6 +87,16 @@ class ColumnPolicy:
         """The declared type in the catalogue's words."""
         return None if self.type is None else read_kind(self.type)
 
+    @property
+    def ends(self) -> tuple[Fraction, Fraction] | None:
+        """The bounds, or the least and the largest of a domain of numbers."""
+        if self.bounds is not None or self.domain is None:
+            return self.bounds
+        numbers = [
+            Fraction(item) for item in self.domain if isinstance(item, int) and not isinstance(item, bool)
+        ]
+        return (min(numbers), max(numbers)) if numbers and len(numbers) >= len(self.domain) - 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class TablePolicy:

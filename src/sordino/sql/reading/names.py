@@ -511,7 +511,7 @@ def _declared_range(known: ColumnPolicy | None, column: Column, path: str) -> Ra
         step = Fraction(1)
     if step is None and column.scale is not None:
         step = Fraction(1, 10**column.scale)
-    low, high = known.bounds if known is not None and known.bounds is not None else (None, None)
+    low, high = known.ends if known is not None and known.ends is not None else (None, None)
     missing = ([] if low is not None else [f"{path}.bounds"]) + (
         [] if step is not None else [f"{path}.granularity"]
     )

@@ -53,6 +53,7 @@ class MeasuredTable:
     """A protected table of a question: its occurrences, how its rows are put together, and its least move.
 
     ``distinct``: whether conditions on public columns make sure that no row plays two parts in a joined row.
+    ``told_apart``: whether no two rows share their identity, as the owner promises of an enforced key.
     """
 
     name: str
@@ -61,6 +62,16 @@ class MeasuredTable:
     exponent: Fraction | float
     least_move: float
     distinct: bool = False
+    told_apart: bool = False
+
+    @property
+    def keeps_columns(self) -> bool:
+        """Whether slopes are added up column by column before their dual is taken, which is the smaller bound.
+
+        Of rows that share an identity that is N* of the sum of their slopes, at least that of each, but not what they
+        have together where rows are put together by ℓ_p with p > 1; the sum of their duals is.
+        """
+        return len(self.aliases) == 1 and (self.exponent == 1 or self.told_apart)
 
     @property
     def sharing(self) -> float:
@@ -104,6 +115,7 @@ def find_measured_tables(statement: Statement, policy: Policy) -> list[MeasuredT
                 declared.rows,
                 find_least_move(declared),
                 _are_distinct([o.alias for o in occurrences], statement.join.conditions),
+                declared.key_enforced,
             )
         )
     return tables
@@ -188,11 +200,9 @@ def _write_terms(
 ) -> exp.Select:
     """For every joined row: whose row it is as this occurrence, and its slopes at every β.
 
-    A table that occurs once keeps one number per column of its norm; one that occurs several times the dual of them,
-    since N* of a sum is at most the sum.
+    One number per column of the norm, or the dual of them, since N* of a sum is at most the sum.
     """
     norm = measure.function.norms[alias]
-    once = len(table.aliases) == 1
     columns: list[exp.Expr] = [named(key) for key in keys]
     columns += [
         exp.alias_(named(name_identity(alias, i)), f"row_{i}", quoted=True)
@@ -202,7 +212,7 @@ def _write_terms(
     for place, allowed in enumerate(rates):
         slopes = measure.function.slopes(_ALGEBRA, name_cells(measure.cells), allowed)
         own = {name: slope for name, slope in slopes.items() if name in norm.columns}
-        for number, term in enumerate(_entries(norm, _moving(measure, norm), own, once=once)):
+        for number, term in enumerate(_entries(norm, _moving(measure, norm), own, table)):
             names.append(f"slope_{place}_{number}")
             terms.append(term)
     staged, written = write_stages(
@@ -219,8 +229,10 @@ def _moving(measure: ValueMeasure, norm: Norm) -> tuple[str, ...]:
     return tuple(column for column in norm.columns if measure.function.steepest().get(column, 0.0) > 0)
 
 
-def _entries(norm: Norm, columns: Sequence[str], slopes: Mapping[str, Any], *, once: bool) -> list[Any]:
-    if once:
+def _entries(
+    norm: Norm, columns: Sequence[str], slopes: Mapping[str, Any], table: MeasuredTable
+) -> list[Any]:
+    if table.keeps_columns:
         return [slopes.get(column, 0.0) for column in columns]
     found = dual_of_terms(norm.root, _ALGEBRA, slopes)
     return [0.0 if found is None else found]
@@ -231,9 +243,8 @@ def _sum_terms(
 ) -> tuple[exp.Select, list[Any]]:
     """The summed slopes of every row; and at every β the dual of them with what rounding adds."""
     norm = measure.function.norms[table.aliases[0]]
-    once = len(table.aliases) == 1
     moving = _moving(measure, norm)
-    entries = len(moving) if once else 1
+    entries = len(moving) if table.keeps_columns else 1
     together: Any = parts[0]
     for part in parts[1:]:
         together = exp.union(together, part, distinct=False, copy=False)
@@ -252,7 +263,7 @@ def _sum_terms(
     for place in range(betas):
         sums = [SqlTerm(named(f"slope_{place}_{number}"), low=0.0) for number in range(entries)]
         bound: Any = sums[0] if sums else 0.0
-        if once and sums:
+        if table.keeps_columns and sums:
             bound = dual_of_terms(norm.root, _ALGEBRA, dict(zip(moving, sums, strict=True)))
         bounds.append(bound + lost)
     return summed, bounds

@@ -127,7 +127,7 @@ def find_value_column(
     return ValueColumn(
         (alias, column),
         kind,
-        known.bounds if known is not None and kind != "is" and _is_number(value.kind) else None,
+        known.ends if known is not None and kind != "is" and _is_number(value.kind) else None,
         granule,
         domain,
         value,

@@ -29,21 +29,26 @@ def explain_values(
 ) -> dict[str, Any]:
     """Plain data for JSON, in the shape of `explain_plan`; confidential, since it follows the rows.
 
-    ``exact`` is the answer to the question as it was asked, ``continuous`` the one that noise is added to; where exact
-    filters are not known, only the latter. Of every number: c of each table at each β, and beside it the largest there
-    is for any database.
+    ``exact`` is the answer to the question as it was asked, ``continuous`` the one that noise is added to. Of every
+    number: ``approximation``, how far the two are apart, c of each table at each β of the grid, and beside it the
+    largest there is for any database.
     """
     began = time.perf_counter()
     others = {factor: _at_epsilon(plan, factor, policy) for factor in _TIMES_EPSILON}
     further = {beta for other in others.values() if other is not None for beta in other.betas}
     with open_recorder(engine) as snapshot:
-        cells = plan.measure(snapshot, tuple(further))
+        cells = plan.measure(snapshot)
+        statements = [
+            {"sql": text, "seconds": seconds}
+            for text, seconds in zip(snapshot.statements, snapshot.seconds, strict=True)
+        ]
+        further_cells = plan.measure(snapshot, tuple(further))
         asked = _read_exact(plan, policy, catalogue, engine.dialect)
         found = None if asked is None else compute_value_answers(snapshot, asked.statement)
     errors = [
         {
             "epsilon": float(plan.options.pure * factor),
-            "error": {f"{CONFIDENCES[-1]:.0%}": _largest_error(other, cells)},
+            "error": {f"{CONFIDENCES[-1]:.0%}": _largest_error(other, further_cells)},
         }
         for factor, other in others.items()
         if other is not None
@@ -74,10 +79,7 @@ def explain_values(
         "files": list_files(engine, plan.statement),
         "numbers": numbers,
         "error_against_epsilon": errors,
-        "statements": [
-            {"sql": text, "seconds": seconds}
-            for text, seconds in zip(snapshot.statements, snapshot.seconds, strict=True)
-        ],
+        "statements": statements,
         "seconds": time.perf_counter() - began,
     }
 
@@ -134,10 +136,11 @@ def _at_epsilon(plan: ValuePlan, factor: Fraction, policy: Policy) -> ValuePlan 
 
 
 def _read_exact(plan: ValuePlan, policy: Policy, catalogue: Mapping[str, Table], dialect: str) -> Any:
-    """The question with exact filters, where they are known."""
+    """The question with exact filters; None if it is too steep to be written down."""
+    exact = Filters(compares_all=True)
     try:
         found = read_value_question(
-            plan.statement.text, policy=policy, catalogue=catalogue, dialect=dialect, filters=Filters()
+            plan.statement.text, policy=policy, catalogue=catalogue, dialect=dialect, filters=exact
         )
     except SordinoError:
         return None

@@ -115,29 +115,34 @@ class CellTranslator:
 
     # --- conditions
 
-    def condition(self, node: exp.Expr) -> CellFunction:
-        """1 where it holds, 0 where it does not, and something between for filters that are not exact."""
+    def condition(self, node: exp.Expr, *, negated: bool = False) -> CellFunction:
+        """1 where it holds, 0 where it does not, and something between for filters that are not exact.
+
+        NOT is pushed inwards, down to conditions on public columns: those that are NULL hold neither as they stand nor
+        negated, and without NOT in front of them AND and OR tell what surely holds, as an engine does.
+        """
         if isinstance(node, exp.Paren):
-            return self.condition(node.this)
+            return self.condition(node.this, negated=negated)
         if isinstance(node, exp.Boolean):
-            return Number(1.0 if node.this else 0.0)
+            return Number(1.0 if bool(node.this) != negated else 0.0)
         if not self.touches(node):
-            return self._public(node)
-        if isinstance(node, exp.And):
-            return self.filters.every([self.condition(part) for part in node.flatten()])
-        if isinstance(node, exp.Or):
-            return self.filters.some([self.condition(part) for part in node.flatten()])
+            return self._public(exp.not_(node) if negated else node)
         if isinstance(node, exp.Not):
-            return Filters.negate(self.condition(node.this))
+            return self.condition(node.this, negated=not negated)
+        if isinstance(node, exp.And | exp.Or):
+            parts = [self.condition(part, negated=negated) for part in node.flatten()]
+            join = self.filters.every if isinstance(node, exp.And) != negated else self.filters.some
+            return join(parts)
         rule = _CONDITIONS.get(type(node))
         if rule is None:
             self.text.refuse(node, _ACCEPTED)
         try:
-            return rule(self, node)
+            found = rule(self, node)
         except ParameterError as error:
             if error.place is not None:
                 raise
             self.text.wrong(node, str(error))
+        return Filters.negate(found) if negated else found
 
     def _public(self, node: exp.Expr) -> CellFunction:
         """A condition on public columns, as a public number."""
@@ -214,17 +219,17 @@ class CellTranslator:
             terms.append((1.0, multiply_factors([PublicColumn(name, Interval(0.0, 1.0)), inside])))
         return add_terms(terms)
 
-    def _granule(self, node: Any) -> float:
-        """The lattice of what is compared, for exact filters."""
+    def _granule(self, node: Any) -> float | None:
+        """The lattice of what is compared, for exact filters; None if they do without."""
         if self.filters.kind != "exact":
             self.smoothed = True
             return 1.0
         step = find_common_step(self._step(node.this), self._step(node.expression))
-        if not step:
+        if not step and not self.filters.compares_all:
             self.text.wrong(
                 node, f"an exact filter compares sums of columns with a granularity, and numbers{_WIDER}"
             )
-        return float(step)
+        return float(step) if step else None
 
     def _step(self, node: exp.Expr) -> Fraction | None:
         """What all values of a linear expression are multiples of; None if that is not known, 0 for 0."""
@@ -235,6 +240,11 @@ class CellTranslator:
                 return abs(Fraction(str(node.this)))
             case exp.Column():
                 return self._column(node).granule
+            case exp.Case() if node.args.get("default") is not None:
+                values = [branch.args["true"] for branch in node.args["ifs"]]
+                return find_common_step(*map(self._step, [*values, node.args["default"]]))
+            case exp.Least() | exp.Greatest():
+                return find_common_step(*map(self._step, [node.this, *node.expressions]))
             case exp.Add() | exp.Sub():
                 return find_common_step(self._step(node.this), self._step(node.expression))
             case exp.Mul():

@@ -11,8 +11,11 @@ import pytest
 from sordino.audit import prove
 from sordino.core import UnsupportedError
 from sordino.sensitivity import SmoothBound
+from sordino.sensitivity.derivatives.lengths import length_of
+from sordino.sensitivity.norms.leaf import NormLeaf
+from sordino.sensitivity.norms.scaled import ScaledNorm
 from sordino.sql.values import bounds, measure
-from tests.backends.value_suite import CASES, ONE, SHIPS, ask, count_pairs
+from tests.backends.value_suite import CASES, ONE, SHIPS, PrivateTable, Universe, ask, count_pairs
 
 
 def run(name, **changes):
@@ -53,12 +56,23 @@ def test_a_tenth_too_much_beta_is_refused(monkeypatch):
 
 
 def test_the_norm_in_the_place_of_its_dual_is_refused(monkeypatch):
-    dual = bounds.dual_of_terms
-
     def wrong(part, algebra, slopes):
-        return dual(part, algebra, slopes) * 0.7
+        if isinstance(part, NormLeaf):
+            return slopes.get(part.column)
+        if isinstance(part, ScaledNorm):
+            return wrong(part.inner, algebra, slopes) * float(part.factor)
+        return length_of(algebra, [wrong(child, algebra, slopes) for child in part.children], part.exponent)
 
     assert refused("product", monkeypatch, bounds, "dual_of_terms", wrong) > 0
+
+
+def test_a_hundredth_less_of_the_dual_is_refused(monkeypatch):
+    """What is linear moves by all that its bound allows."""
+    dual = bounds.dual_of_terms
+    monkeypatch.setattr(bounds, "dual_of_terms", lambda *given: dual(*given) * 0.99)
+    sql = "SELECT db, SUM(x + 2*y) AS s FROM t GROUP BY db"
+    found = ask(ONE.arrow(), ONE.policy(), sql)
+    assert count_pairs(found, ONE.distances(CASES["product"][1]))[2] > 0
 
 
 def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
@@ -69,6 +83,26 @@ def test_rows_that_play_two_parts_share_the_rates(monkeypatch):
         return rates(measured, beta_list=beta_list, sharing=dict.fromkeys(sharing, 1.0))
 
     assert refused("self-join with itself", monkeypatch, bounds, "_rates", wrong) > 0
+
+
+@pytest.mark.parametrize("exponent", ["1", "2", "inf"])
+def test_rows_that_share_a_key_are_still_moved_apart(exponent):
+    """Nothing keeps an owner from a key that two rows have: what both can do together is in the bound all the same."""
+    universe = Universe(
+        {
+            "t": PrivateTable("l1(x, y)", {"id": (1, 1), "side": (0, 1)}, {"x": (0, 1, 2), "y": (0, 1, 2)}, exponent),
+            "s": PrivateTable("w", {"nr": (1, 2), "id": (1, 1)}, {"w": (0, 1)}),
+        }
+    )  # fmt: skip
+    policy = universe.policy()
+    policy["tables"]["t"]["key"] = ["db", "id"]
+    sql = (
+        "SELECT t.db, SUM(CASE WHEN t.side = 1 THEN t.x ELSE t.y END) AS s FROM t JOIN s ON t.id = s.id "
+        "AND t.db = s.db GROUP BY t.db"
+    )
+    found = ask(universe.arrow(), policy, sql)
+    distance = universe.distances({"t": lambda moves, _: moves[0] + moves[1], "s": lambda moves, _: moves[0]})
+    assert count_pairs(found, distance)[1:] == (0, 0)
 
 
 def test_a_width_of_the_rows_in_a_minimum_is_refused(monkeypatch):
@@ -128,12 +162,12 @@ def test_the_law_of_the_answer_loses_epsilon_per_unit(epsilon):
         assert proof.holds, str(proof)
 
 
-def test_a_scale_below_the_bound_is_refused():
+def test_a_scale_a_fifth_below_the_bound_is_refused():
     found, distance = run("product", epsilon=2.0)
     grid = found.plan.noises[0].grid
 
     def law(database):
-        known = dict(zip(found.betas, found.bounds[database] / 4, strict=True))
+        known = dict(zip(found.betas, 0.8 * found.bounds[database], strict=True))
         return grid.law(
             Fraction(found.values[database]),
             SmoothBound(known.__getitem__, kind="derivative"),

@@ -38,6 +38,26 @@ def test_powers_and_filters():
     assert holds("tauoid_slope", float(expression("tauoid(x, 2)", norm="x").bound({"x": 0}, 1)))
 
 
+def test_the_rows_of_the_report_are_above(monkeypatch):
+    """Table 10 for β < α: 1 and αe^(βx)/(e^(βx) + 1)² for the sigmoid, and α·sech(βx) for the tauoid."""
+    assert holds("sigmoid_slope_report", 4 * math.e / (math.e + 1) ** 2)
+    assert holds("tauoid_slope_simple", 2 / math.cosh(0))
+    exact = [
+        expression("sigmoid(x, 4)", norm="x").bound({"x": 1}, 1),
+        Sigmoid().size(Arrays(), -2.0, 0.25, ALL),
+    ]
+    assert exact[0] < golden("values", "sigmoid_slope_report")["value"]
+    assert exact[1] < golden("values", "sigmoid_size_report")["value"]
+    monkeypatch.setattr(Sigmoid, "size", lambda self, algebra, term, rate, inside: 1.0)
+    monkeypatch.setattr(
+        Sigmoid,
+        "slope",
+        lambda self, algebra, t, rate, inside: np.exp(rate * t) / (np.exp(rate * t) + 1) ** 2,
+    )
+    assert holds("sigmoid_size_report", Sigmoid().size(Arrays(), -2.0, 0.25, ALL))
+    assert holds("staff_bound_report", staff(1).total_bound(STAFF).at(0.1))
+
+
 def test_products():
     assert holds("product", float(expression("x*y", norm="l1(x, y)").bound({"x": 3, "y": 3}, 0.1)))
     column = PlainColumn("x", ALL)

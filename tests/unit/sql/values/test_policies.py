@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pyarrow as pa
 import pytest
 
 import sordino as sd
+from sordino.sql.policy import find_least_move
 
 
 def load(column, *, protects="values", **table):
@@ -94,3 +96,15 @@ def test_the_owner_is_told_of_cells_that_the_guarantee_does_not_know():
     assert (found["null"]["rows"], found["null"]["broken"]) == (1, True)
     assert (found["granularity"]["rows"], found["granularity"]["broken"]) == (1, True)
     assert not check.holds
+
+
+@pytest.mark.parametrize("top", [4, 4.01, 4.99])
+def test_no_move_that_changes_an_answer_is_shorter_than_the_least_one(top):
+    """By definition, over the lattice: two cells whose clipped values differ are at least so far apart."""
+    column = {"type": "decimal(4, 0)", "bounds": [1, top]}
+    table = {"norm": "0.5*log(x)", "columns": {"x": column}}
+    policy = sd.Policy.load({"version": 1, "dataset": "d", "protects": "values", "tables": {"t": table}})
+    least = find_least_move(policy.tables["t"])
+    clipped = {x: min(max(x, 1), top) for x in range(1, 12)}
+    moves = [0.5 * abs(math.log(a / b)) for a in clipped for b in clipped if clipped[a] != clipped[b]]
+    assert 0.5 * min(moves) < least <= min(moves)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -275,6 +276,47 @@ def test_explain_tells_the_owner():
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        "SQRT(x*x + y*y) < 50",
+        "SQRT(x*x + y*y) < 40",  # where one row is
+        "SQRT(x*x + y*y) <= 40",
+        "SQRT(x*x + y*y) = 20",
+        "x/speed > 1 OR y/speed < -3",
+    ],
+)
+def test_explain_tells_the_exact_answer_where_no_lattice_is_known(where):
+    """Where a filter is a ramp since no exact one is known, the owner is told how far off that is."""
+    rows = {
+        "ship": pa.table(
+            {
+                "id": [1, 2, 3, 4],
+                "port": ["Riga"] * 4,
+                "x": [10, 40, -20, 250],
+                "y": [5, 0, 0, -250],
+                "speed": [9.0, 12.5, 3.0, 60.0],
+                "flag": ["EE"] * 4,
+            }
+        )
+    }
+    plain = duckdb.connect()
+    plain.register("ship", rows["ship"])
+    sql = f"SELECT COUNT(*) AS n FROM ship WHERE {where}"
+    wanted = plain.execute(sql).fetchone()[0]
+    with sd.connect(rows, policy=POLICY) as curator:
+        facts = curator.explain(sql, 1, filters="ramp(30)").reveal()
+        with pytest.raises(sd.ParameterError, match="granularity"):
+            curator.session("ann").query(sql, epsilon=1)
+    assert facts["exact"] == pytest.approx(wanted, abs=1e-6)
+    number = facts["numbers"][0]
+    assert number["approximation"] == pytest.approx(abs(facts["continuous"] - wanted), abs=1e-6)
+    # what is shown is of the statements of this question: the grid of its epsilon
+    assert len(number["bounds_by_beta"]["ship"]) <= 10
+    assert f"{number['beta']:.6g}" in number["bounds_by_beta"]["ship"]
+    assert len(facts["statements"]) == 2
+
+
 STAFF = {
     "norm": "x",
     "key": "id",
@@ -324,3 +366,48 @@ def test_rows_that_come_and_go_do_without_sums_of_too_many_terms(monkeypatch):
     monkeypatch.setattr(bounds, "MOST_TERMS", 0)
     many, _ = explain_mean("row+values", "SELECT SUM(x) AS a FROM staff")
     assert many["numbers"][0]["smooth_bound"] >= few["numbers"][0]["smooth_bound"] * (1 - 1e-9)
+
+
+MIXED = {
+    "version": 1,
+    "dataset": "mixed",
+    "protects": "values",
+    "tables": {
+        "t": {
+            "norm": "x",
+            "columns": {
+                "id": {"type": "integer", "public": True},
+                "k": {"type": "integer", "public": True},
+                "x": {"type": "integer", "bounds": [0, 9]},
+            },
+        }
+    },
+}
+CONDITIONS = [
+    "NOT (k = 1 AND x < 5)",
+    "NOT (k = 1 OR x < 5)",
+    "NOT (NOT (k <> 1) AND x >= 5) OR x = 0",
+    "NOT (x < 5 AND NOT (k IN (1, 2) OR x = 7))",
+    "NOT (CASE WHEN k = 1 THEN x ELSE 9 - x END < 5)",
+    "x < 5 AND NOT k = 1 OR NOT (k = 2 OR x < 3)",
+]
+
+
+@pytest.mark.parametrize("where", CONDITIONS)
+@pytest.mark.parametrize("filters", [None, "sigmoid(100)"])
+def test_public_columns_that_are_null_hold_in_no_condition_and_in_no_negated_one(where, filters):
+    """As the engine has it: NOT of what is not known is not known either."""
+    rows = {"t": pa.table({"id": range(40), "k": [1, 2, 3, None] * 10, "x": [i // 4 for i in range(40)]})}
+    sql = f"SELECT COUNT(*) AS n FROM t WHERE {where}"
+    plain = duckdb.connect()
+    plain.register("t", rows["t"])
+    wanted = plain.execute(sql).fetchone()[0]
+    if filters:  # which is a half at x = 5
+        where = (
+            where.replace("x < 5", "x < 4.5").replace("x >= 5", "x >= 4.5").replace("END < 5", "END < 4.5")
+        )
+        where = where.replace("x < 3", "x < 2.5")
+        sql = f"SELECT COUNT(*) AS n FROM t WHERE {where}"
+    with sd.connect(rows, policy=MIXED) as curator:
+        facts = curator.explain(sql, 1, filters=filters).reveal()
+    assert facts["continuous"] == pytest.approx(wanted, abs=1e-6)
