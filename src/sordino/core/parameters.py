@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +16,7 @@ from sordino.core.errors import ParameterError
 _LONGEST_NAME = 100
 # A decimal of a few characters may have more digits as a fraction than a memory holds; a float has fewer than 1,100.
 _MOST_PLACES = 1100
+_HUGE_EXPONENT = re.compile(r"[eE][+-]?\d{4,}")
 
 
 def number(name: str, value: Any) -> float:
@@ -86,6 +88,16 @@ def as_written(name: str, value: Any) -> Fraction:
     if isinstance(value, Rational | Decimal):
         return exact(name, value)
     return Fraction(repr(number(name, value)))
+
+
+def from_text(name: str, text: str) -> Fraction:
+    """A number that somebody wrote: 0.5, 1e-6 or 1/3, of no more digits than people write."""
+    try:
+        if len(text) <= 60 and not _HUGE_EXPONENT.search(text):
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise ParameterError(f"{name} must be a number such as 0.5, 1e-6 or 1/3, got {text[:60]!r}")
 
 
 def bounds(value: Any) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.core import BudgetError, Distance, Guarantee, Loss, ParameterError, SuspendedError
-from sordino.core.parameters import as_written, non_negative, positive, whole
+from sordino.core.parameters import as_written, from_text, non_negative, positive, whole
 from sordino.ledger.account import Account
 from sordino.ledger.event import write_canonical_json
 from sordino.ledger.payment import RENEWABLE, VALUE_OF_SERIES, pay
@@ -246,10 +246,8 @@ def _read_losses(
 
 def read_correlation(value: Any) -> Fraction:
     """ρ in (0, 1): a number as it is written, a Fraction, or a text such as "1/2"."""
-    try:
-        found = Fraction(value) if isinstance(value, str) else as_written("correlation", value)
-    except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"correlation must be a number in (0, 1), got {value!r}") from None
+    read = from_text if isinstance(value, str) else as_written
+    found = read("correlation", value)
     if not 0 < found < 1:
         raise ParameterError(
             f"correlation must be in (0, 1), got {value!r}: 1 is plain composition, 0 is parallel composition"
@@ -259,10 +257,7 @@ def read_correlation(value: Any) -> Fraction:
 
 def _loss(value: Any) -> Fraction:
     if isinstance(value, str):
-        try:
-            value = Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            raise ParameterError(f"epsilon must be a number such as 0.5 or '1/3', got {value!r}") from None
+        value = from_text("epsilon", value)
     non_negative("epsilon", value)
     return as_written("epsilon", value)
 

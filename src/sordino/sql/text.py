@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import NoReturn
 
@@ -55,6 +56,17 @@ class Text:
         """``node`` is supported, but not like this."""
         found = _cut(problem, _LONGEST_ADVICE)
         raise ParameterError.at(self.place(node, keyword, at), f"{self.quote(node)}: {found}")
+
+    def number(self, node: exp.Expr) -> Fraction:
+        """A number as it is written: a few characters of exponent could be more digits than a memory holds."""
+        written = str(node.this)
+        try:
+            exact = Fraction(written) if len(written) <= 400 and _exponent(written) <= 400 else None
+        except ValueError:
+            exact = None
+        if exact is None or not is_within_reach(exact, 100):
+            self.refuse(node, "numbers must be zero or between 1e-100 and 1e100 in magnitude")
+        return exact
 
     def quote(self, node: exp.Expr | str) -> str:
         """The clause as it was written if it is found, else as the parser writes it; cut to a readable length."""
@@ -163,3 +175,14 @@ def _cut(text: str, longest: int) -> str:
 
 def _first_place(node: exp.Expr) -> int | None:
     return min((found.meta["start"] for found in node.walk() if "start" in found.meta), default=None)
+
+
+def is_within_reach(number: Fraction, exponent: int) -> bool:
+    """Whether it is zero or has a magnitude within 10^±exponent."""
+    return number == 0 or Fraction(1, 10**exponent) <= abs(number) <= Fraction(10) ** exponent
+
+
+def _exponent(written: str) -> int:
+    _, _, exponent = written.lower().partition("e")
+    digits = exponent.lstrip("+-")
+    return int(digits) if digits.isdigit() and len(digits) < 6 else 0 if not exponent else 10**6

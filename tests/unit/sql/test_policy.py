@@ -423,3 +423,14 @@ def test_a_hidden_column_cannot_be_named(sql):
         with pytest.raises((sd.ParameterError, sd.UnsupportedError)):
             curator.session("ann").query(sql, 0.5)
         curator.session("ann").query("SELECT COUNT(age) FROM (SELECT * FROM t) AS s", 0.5)
+
+
+@pytest.mark.parametrize("written", ["010", "0x10", "0b11", "1:30"])
+def test_numbers_are_what_people_read(written):
+    """YAML takes 010 for eight and 1:30 for ninety."""
+    text = f"version: 1\ndataset: d\nprotects: row\ntables: {{t: {{}}}}\nbudgets: {{ann: {{epsilon: {written}}}}}\n"
+    if written == "010":
+        assert Policy.load(text).budgets["ann"].epsilon == 10
+    else:
+        with pytest.raises(ParameterError, match="must be a number"):
+            Policy.load(text)

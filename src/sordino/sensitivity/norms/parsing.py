@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from sordino.core import ParameterError, Place
+from sordino.core.parameters import from_text
 from sordino.sensitivity.norms.combination import CombinedNorm
 from sordino.sensitivity.norms.leaf import LeafKind, NormLeaf
 from sordino.sensitivity.norms.part import Exponent, NormPart
@@ -92,7 +93,10 @@ class _Reader:
         return self._function(word) if self._peek("(") else self._leaf(word, "plain")
 
     def _factor(self, word: _Lexeme) -> Fraction:
-        factor = Fraction(word.text)
+        try:
+            factor = from_text("a factor", word.text)
+        except ParameterError as error:
+            self._wrong(word, str(error))
         if factor == 0:
             self._wrong(
                 word, "a factor must be > 0: a column that costs nothing is not protected; leave it out"

@@ -205,7 +205,7 @@ def _read_linear(reader: CellReader, node: exp.Expr) -> tuple[dict[CellName, Fra
         case exp.Column():
             return {reader.resolve(node): Fraction(1)}, Fraction(0)
         case exp.Literal() if not node.is_string:
-            return {}, Fraction(str(node.this))
+            return {}, reader.text.number(node)
         case exp.Neg():
             inner = _read_linear(reader, node.this)
             return None if inner is None else _minus(({}, Fraction(0)), inner)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from sqlglot import exp
 
@@ -81,8 +80,7 @@ class CellReader:
         """A number as it is written."""
         if node.is_string:
             self.text.wrong(node, "a number is needed here")
-        exact = Fraction(str(node.this))
-        form = AffineForm(exact)
+        form = AffineForm(self.text.number(node))
         return Estimate(form.interval(), form)
 
     # --- arithmetic

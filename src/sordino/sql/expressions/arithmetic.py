@@ -25,7 +25,6 @@ from sordino.sql.expressions.intervals import (
     multiply_ranges,
     negate_range,
 )
-from sordino.sql.expressions.literals import is_within_reach
 from sordino.sql.expressions.moments import count_days, shift_moment
 from sordino.sql.expressions.value import (
     PLAIN,
@@ -39,6 +38,7 @@ from sordino.sql.expressions.value import (
     null,
     number_literal,
 )
+from sordino.sql.text import is_within_reach
 
 if TYPE_CHECKING:
     from sordino.sql.expressions.expressions import Expressions

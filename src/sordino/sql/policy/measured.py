@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.core import Distance, ParameterError
 from sordino.engines import ColumnType, Table
 from sordino.sensitivity import Norm
+from sordino.sql.policy.fields import read_number
 from sordino.sql.policy.places import field_error
 from sordino.sql.policy.promises import describe_promises
 
@@ -37,10 +38,7 @@ def read_row_exponent(path: str, value: Any) -> RowExponent:
         return Fraction(1)
     if isinstance(value, str) and value.strip() in ("inf", ".inf"):
         return math.inf
-    try:
-        exponent: RowExponent = Fraction(str(value)) if not isinstance(value, bool) else Fraction(0)
-    except (ValueError, ZeroDivisionError):
-        exponent = Fraction(0)
+    exponent: RowExponent = read_number(path, value)
     if exponent < 1:
         raise field_error(path, f" must be a number >= 1, or inf, got {value!r}")
     return exponent

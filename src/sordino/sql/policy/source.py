@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -44,11 +45,14 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False)
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
-# Numbers stay as they are written, so that 0.1 is a tenth and 1e-6 a millionth.
+# Numbers stay as they are written, so that 0.1 is a tenth and 1e-6 a millionth; and so do 010, which YAML takes for
+# eight, and 1:30, which it takes for ninety.
+_NUMBERS = ("tag:yaml.org,2002:float", "tag:yaml.org,2002:int")
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:float"]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _NUMBERS]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_Loader.add_implicit_resolver(_NUMBERS[1], re.compile(r"[-+]?(0|[1-9][0-9]*)\Z"), list("-+0123456789"))
 
 
 def read_text(source: Any) -> str:

@@ -91,7 +91,7 @@ class CellTranslator:
     def _read_literal(self, node: Any) -> CellFunction:
         if node.is_string:
             self.text.wrong(node, "a number is needed here")
-        return Number(float(Fraction(str(node.this))))
+        return Number(float(self.text.number(node)))
 
     def _read_case(self, node: Any) -> CellFunction:
         """s·a + (1 − s)·b."""
@@ -237,7 +237,7 @@ class CellTranslator:
             case exp.Paren() | exp.Neg() | exp.Abs():
                 return self._step(node.this)
             case exp.Literal() if not node.is_string:
-                return abs(Fraction(str(node.this)))
+                return abs(self.text.number(node))
             case exp.Column():
                 return self._column(node).granule
             case exp.Case() if node.args.get("default") is not None:
