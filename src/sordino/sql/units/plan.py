@@ -153,7 +153,7 @@ def make_unit_plan(
         owners,
         groups,
         unknown=bool(unknown),
-        once=_has_one_row_each(statement, policy, catalogue),
+        once=len(owners.owners) == 1 and _has_one_row_each(statement, policy, catalogue),
         most_per_unit=policy.most_per_unit,
     )
     parts, noises = planner.plan()
@@ -449,7 +449,7 @@ def _left_of(noise: LimitNoise) -> Fraction:
 
 
 def _has_one_row_each(statement: Statement, policy: Policy, catalogue: Mapping[str, Table]) -> bool:
-    """Whether a key says that every owner has one joined row: the entity's own table by itself, or a group for each."""
+    """Whether a key says that the one owner of a joined row has no other: its entity's own table, or a group for each."""
     (first, *others) = statement.join.everyone
     if first.grouped is not None and not others:
         return bool(first.key)
