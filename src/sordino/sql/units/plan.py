@@ -449,7 +449,7 @@ def _left_of(noise: LimitNoise) -> Fraction:
 
 
 def _has_one_row_each(statement: Statement, policy: Policy, catalogue: Mapping[str, Table]) -> bool:
-    """Whether a key says that the one owner of a joined row has no other: the entity's own table, or a group for each."""
+    """Whether a key says that the one owner of a row has no other: its entity's own table, or a group for each."""
     (first, *others) = statement.join.everyone
     if first.grouped is not None and not others:
         return bool(first.key)
