@@ -377,13 +377,10 @@ class _Planner(_Promises):
     def _share(self, place: int, measure: Measure, confidence: float) -> SharedPart:
         owners = len(self.owners.owners)
         self._refuse_unknown(f"joined rows have {owners} owners here")
-        if measure.low < 0:
-            raise UnsupportedError(
-                f"{measure.text} may be negative, and joined rows have {owners} owners here: sum the positive part, "
-                "SUM(GREATEST(x, 0)), and the negative part by themselves"
-            )
         most = min(self._most(measure), MOST_SHARED)
-        flow = self.budget.share_out(most=most, owners=owners, groups=self.groups, apart=self.apart)
+        flow = self.budget.share_out(
+            most=most, owners=owners, groups=self.groups, apart=self.apart, signed=measure.low < 0
+        )
         return SharedPart(place, flow, measure.step, confidence)
 
     def _most(self, measure: Measure) -> int:
