@@ -80,8 +80,8 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
         inner = in_microseconds(inner)
         day = exp.cast(inner.expression.copy(), exp.DataType.Type.DATE)
         days = None if inner.period is None else list_starts(inner.period, "DAY")
-        day = case((in_calendar(inner.expression, "timestamp"), day))
-        return Value(day, "date", period=inner.period, values=days)
+        guarded = case((in_calendar(inner.expression, "timestamp"), day))
+        return Value(guarded, "date", period=inner.period, values=days)
     if inner.kind == "integer" and wanted == "text":
         return Value(
             exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT), "text", longest=_LONGEST_INTEGER
