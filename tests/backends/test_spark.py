@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +13,7 @@ from sqlglot import exp, parse_one
 
 from sordino.core import EngineError, ParameterError, UnsupportedError
 from sordino.engines import connect
+from sordino.engines.spark_files import show_files
 from sordino.testing import check_backend
 
 from .nan_suite import FILES, check_nan_is_found, write_files
@@ -114,6 +119,62 @@ def test_sessions_that_would_be_wrong_are_refused(spark):
         connect("spark-local")
     with pytest.raises(ParameterError, match="cannot be set"):
         connect(spark, threads=2)
+
+
+def test_files_of_a_folder_are_tables(spark, tmp_path):
+    (tmp_path / "orders" / "code=01").mkdir(parents=True)
+    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "orders" / "code=01" / "0.parquet")
+    pq.write_table(pa.table({"b": [5]}), tmp_path / "prices.of.parquet")
+    show_files(spark, tmp_path)
+    pq.write_table(pa.table({"a": [3]}), tmp_path / "orders" / "code=01" / "1.parquet")
+    spark.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    try:
+        show_files(spark, tmp_path / "prices.of.parquet")
+        with connect(spark) as engine, engine.snapshot() as snapshot:
+            assert not engine.catalogue()["orders"].view
+            assert ask(snapshot, "SELECT SUM(a) AS s FROM orders") == {"s": [3]}
+            assert ask(snapshot, "SELECT b FROM prices_of") == {"b": [5]}
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionColumnTypeInference.enabled")
+        for name in ("orders", "prices_of"):
+            spark.catalog.dropTempView(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("t.csv", UnsupportedError, "'t' is a CSV file, and Spark is given Parquet files"),
+        ("t{1}.parquet", EngineError, r"path of table 't\{1\}' holds one of"),
+        ("t.txt", ParameterError, "holds no tables"),
+    ],
+)
+def test_files_that_spark_would_read_otherwise_are_refused(spark, tmp_path, name, error, message):
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(error, match=message):
+        show_files(spark, tmp_path)
+
+
+def test_the_command_line_asks_spark_about_a_folder(tmp_path):
+    """In a process of its own, whose session is Sordino's: names of folders are texts there."""
+    (tmp_path / "visits" / "code=01").mkdir(parents=True)
+    pq.write_table(pa.table({"a": list(range(50))}), tmp_path / "visits" / "code=01" / "0.parquet")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "{version: 1, dataset: d, protects: row, budgets: {ann: {epsilon: 1000}}, "
+        "tables: {visits: {columns: {code: {domain: ['01', '1']}}}}}"
+    )
+    asked = "SELECT code, COUNT(*) AS n FROM visits GROUP BY code"
+    command = [
+        sys.executable,
+        "-c",
+        "from sordino.cli import main; main()",
+        "query",
+        f"spark-local://{tmp_path}",
+    ]
+    command += [asked, "-p", str(policy), "-l", str(tmp_path / "l"), "-a", "ann", "-e", "500", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["value"] == [{"code": "01", "n": 50}, {"code": "1", "n": 0}]
 
 
 # --- what the session, its settings or its catalogue would have a statement mean

@@ -21,7 +21,7 @@ Target = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="A folder of CSV or Parquet files, a .duckdb file, or a URL (duckdb://, postgresql://, spark-local).",
+        help="A folder of CSV or Parquet files, a .duckdb file, or a URL (duckdb://, postgresql://, spark-local://).",
     ),
 ]
 Sql = Annotated[

@@ -44,8 +44,8 @@ ENGINES: dict[str, Callable[[str, Resources], Engine]] = {
 }
 
 TARGETS = (
-    "targets are DuckDB (a .duckdb file or duckdb://), PostgreSQL (postgresql://), Spark (spark-local), and files "
-    f"({', '.join(SUFFIXES)}, or a folder of them)"
+    "targets are DuckDB (a .duckdb file or duckdb://), PostgreSQL (postgresql://), Spark (spark-local://folder), and "
+    f"files ({', '.join(SUFFIXES)}, or a folder of them)"
 )
 
 
@@ -57,7 +57,9 @@ def connect(
     * ``"duckdb:///path/shop.duckdb"`` (absolute; two slashes: relative), ``"duckdb://:memory:"``
     * a folder of CSV, TSV and Parquet files (each a table named by its stem) and of folders of Parquet files (each one
       table, see `sordino.engines.partitions`), or one such file or folder, or a .duckdb file
-    * ``"postgresql://user:password@host/database"``, ``"spark-local"``
+    * ``"postgresql://user:password@host/database"``
+    * ``"spark-local:///path/shop"``: a Spark session of our own over the Parquet files of a folder; ``"spark-local"``
+      has no tables
     * an open DuckDB connection, a SparkSession, an engine
     * ``{name: frame}`` with pandas, polars or Arrow frames
 

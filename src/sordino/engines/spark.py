@@ -21,6 +21,7 @@ from sordino.engines.engine import Table
 from sordino.engines.query import write
 from sordino.engines.resources import Resources
 from sordino.engines.result import normalise
+from sordino.engines.spark_files import show_files
 from sordino.engines.spark_session import check_reading, open_pinned_session
 from sordino.engines.spark_tables import (
     catalogue_table,
@@ -213,12 +214,12 @@ def _written(query: exp.Expr) -> str:
 
 
 def open_url(url: str, resources: Resources) -> SparkEngine:
-    """The engine of ``spark-local``: a session in this machine, listening on the loopback address only."""
+    """The engine of ``spark-local``: a session in this machine, listening on the loopback address only.
+
+    ``spark-local://shop`` and ``spark-local:///data/shop`` name the Parquet files of a folder in it.
+    """
     pyspark = _driver()
-    if url != "spark-local":
-        raise EngineError(
-            "Spark is given as spark-local or as a SparkSession: open the session yourself for a cluster"
-        )
+    place = url.removeprefix("spark-local").removeprefix("://")
     if pyspark.sql.SparkSession.getActiveSession() is not None:
         raise EngineError("a Spark session is already open in this process: pass that SparkSession instead")
     settings = {
@@ -226,10 +227,13 @@ def open_url(url: str, resources: Resources) -> SparkEngine:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(resources.threads or 2),
         "spark.sql.catalogImplementation": "in-memory",
+        # Names of folders are data: no type is read off them.
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         # Made only if somebody creates a table in this session; by default it would be in the folder of the caller.
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / f"sordino-warehouse-{os.getpid()}"),
     }
@@ -245,7 +249,16 @@ def open_url(url: str, resources: Resources) -> SparkEngine:
         raise EngineError(
             "Spark cannot start here: it needs Java 17 or newer, in JAVA_HOME or on the path", str(error)
         ) from None
-    return SparkEngine(session, owned=True)
+    engine = SparkEngine(session, owned=True)
+    try:
+        if place:
+            show_files(session, Path(place))
+    except Exception as error:
+        engine.close()
+        if isinstance(error, _errors()):
+            raise _failure("the files cannot be read", error) from None
+        raise
+    return engine
 
 
 def open_session(session: Any) -> SparkEngine:

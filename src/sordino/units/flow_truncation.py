@@ -63,8 +63,11 @@ class FlowTruncation:
     times that in ℓ₁ and √groups times in ℓ₂, and the sums of their answers by ``groups`` times as much as one. They
     have one limit, chosen by the mean of their answers. Where a unit has results in one group only, ``apart``, it moves
     one group's f(τ) and the sum of the answers as in one group, so both are taken as they are.
-    **Requires**: weights ≥ 0 in whole public steps; every result names all its owners, so that a unit takes exactly
-    those results with it that name it.
+    ``signed``: results that weigh more than nothing are shared out by themselves, those that weigh less as well, and
+    what is released is the difference. A unit moves both f(τ) the same way, so their difference by at most τ and twice
+    the slack; it moves the sum of their answers by twice as much as one, and the mean is taken.
+    **Requires**: weights in whole public steps, ≥ 0 unless ``signed``; every result names all its owners, so that a
+    unit takes exactly those results with it that name it, and changes no other's weight.
     **Source**: f is that of R2T (Dong et al. 2022); one release instead of a race of many. Distinct values: Knop and
     Steinke 2023, with τ in place of one value per unit.
     **Numerics**: flows are whole numbers; programmes are bounded from both sides in integers (`truncated_total.py`).
@@ -76,6 +79,7 @@ class FlowTruncation:
     groups: int
     truncation: Truncation
     apart: bool = False
+    signed: bool = False
 
     @classmethod
     def of(
@@ -87,16 +91,17 @@ class FlowTruncation:
         distinct: bool = False,
         groups: int = 1,
         apart: bool = False,
+        signed: bool = False,
     ) -> FlowTruncation:
         """For a pure ε. ``most``: a public bound on one unit's total; ``owners``: how many a result has.
 
         ``distinct``: the number of distinct values is asked for, not the weight of the results. ``groups``: how many
-        public groups get a number each; ``apart``: no unit has results in two of them.
+        public groups get a number each; ``apart``: no unit has results in two of them. ``signed``: weights may be < 0.
         """
         budget = positive_budget("epsilon", epsilon)
         share = budget * (_SHARE if groups == 1 else _SHARE_OF_GROUPS)
         noise = LaplacePerLimit(budget - share)
-        return cls._planned(most, owners, distinct, groups, apart, share, noise)
+        return cls._planned(most, owners, distinct, groups, apart, signed, share, noise)
 
     @classmethod
     def of_rho(
@@ -108,12 +113,13 @@ class FlowTruncation:
         distinct: bool = False,
         groups: int = 1,
         apart: bool = False,
+        signed: bool = False,
     ) -> FlowTruncation:
         """For a ρ of zCDP: the choice has a range of ε, so it costs ε²/8, and the noise is Gaussian."""
         budget = positive_budget("rho", rho)
         share = root_below(8 * budget * _RHO_SHARE)
         noise = GaussianPerLimit(budget - share**2 / 8)
-        return cls._planned(most, owners, distinct, groups, apart, share, noise, bounded_range=True)
+        return cls._planned(most, owners, distinct, groups, apart, signed, share, noise, bounded_range=True)
 
     @classmethod
     def _planned(
@@ -123,6 +129,7 @@ class FlowTruncation:
         distinct: bool,
         groups: int,
         apart: bool,
+        signed: bool,
         share: Fraction,
         noise: LimitNoise,
         *,
@@ -149,16 +156,16 @@ class FlowTruncation:
             spread=gain_spread(exact=columns <= 2) if distinct else STEPS + 2,
             bounded_range=bounded_range,
         )
-        each = [limit + solver_slack(limit, columns) for limit in grid]
+        each = [limit + (1 + signed) * solver_slack(limit, columns) for limit in grid]
         # bounded range goes with Gaussian noise, which is for ℓ₂
         joint = 1 if apart else groups
         norms = [math.isqrt(joint * s * s - 1) + 1 if bounded_range else joint * s for s in each]
-        return cls(grid, columns, distinct, groups, Truncation(tuple(norms), choice, noise), apart)
+        return cls(grid, columns, distinct, groups, Truncation(tuple(norms), choice, noise), apart, signed)
 
     @property
     def joint(self) -> int:
-        """In how many groups one unit may have results."""
-        return 1 if self.apart else self.groups
+        """How many parts, of groups and of signs, one unit may have results in."""
+        return (1 if self.apart else self.groups) * (1 + self.signed)
 
     @property
     def most_results(self) -> int:
@@ -238,8 +245,14 @@ class FlowTruncation:
         parts = self.part_groups(owners, weights, places, values)
         index = self.choose(self.measure(self.join_groups(owners, weights, places, values)))
         limit = self.grid[index]
+        return limit, self.truncation.release(self.truncation.grid[index], self.sum_groups(parts, limit))
+
+    def sum_groups(self, parts: Sequence[SharedResults], limit: int) -> list[int]:
+        """The total of every group at a limit, in whole steps, from what `part_groups` gives. Private."""
         totals = [round_total(bound_within(part, limit)) for part in parts]
-        return limit, self.truncation.release(self.truncation.grid[index], totals)
+        if self.signed:
+            return [more - less for more, less in zip(totals[::2], totals[1::2], strict=True)]
+        return totals
 
     def part_groups(
         self,
@@ -248,16 +261,15 @@ class FlowTruncation:
         places: ArrayLike,
         values: ArrayLike | None = None,
     ) -> list[SharedResults]:
-        """The results of each group."""
-        where = np.asarray(places)
-        columns, amounts, held = _as_arrays(owners, weights, values)
+        """The results of each group; ``signed``: those that add something, then what the others take away."""
+        columns, amounts, held, where = self._as_arrays(owners, weights, places, values)
         return [
             self.gather(
                 [column[chosen] for column in columns],
                 None if amounts is None else amounts[chosen],
                 None if held is None else held[chosen],
             ).cut(self.grid[-1])
-            for chosen in (where == group for group in range(self.groups))
+            for chosen in (where == part for part in range(self._parts))
         ]
 
     def join_groups(
@@ -267,13 +279,12 @@ class FlowTruncation:
         places: ArrayLike,
         values: ArrayLike | None = None,
     ) -> SharedResults:
-        """All groups side by side, a unit or a value of one group being none of another: their answers add up."""
-        where = np.asarray(places)
-        columns, amounts, held = _as_arrays(owners, weights, values)
+        """All parts side by side, a unit or a value of one part being none of another: their answers add up."""
+        columns, amounts, held, where = self._as_arrays(owners, weights, places, values)
         _, codes = np.unique(np.stack(columns), return_inverse=True)
-        apart = codes.reshape(len(columns), -1) * self.groups + where
+        apart = codes.reshape(len(columns), -1) * self._parts + where
         if held is not None:
-            held = np.unique(held, return_inverse=True)[1] * self.groups + where
+            held = np.unique(held, return_inverse=True)[1] * self._parts + where
         return self.gather(list(apart), amounts, held)
 
     def radius(self, tau: int, confidence: float = 0.95) -> int:
@@ -290,25 +301,33 @@ class FlowTruncation:
         """The index that is drawn most often; confidential like its argument."""
         return int(np.argmax(self.truncation.choice.law(measures.answers).log_probabilities))
 
-    def expected_error(self, measures: FlowMeasures, part: SharedResults | None = None) -> float:
+    def expected_error(self, measures: FlowMeasures, totals: Sequence[int] | None = None) -> float:
         """E|released − true|, the last total being the truth; confidential like its arguments.
 
-        Of all results, or of one group of those that were measured.
+        ``totals``: those of one group at every limit, where there are several or weights have signs.
         """
-        whole = (
-            _round(measures)
-            if part is None
-            else [round_total(bound_within(part, limit)) for limit in self.grid]
+        return self.truncation.expected_error(
+            measures.answers, _round(measures) if totals is None else totals
         )
-        return self.truncation.expected_error(measures.answers, whole)
 
+    @property
+    def _parts(self) -> int:
+        return self.groups * (1 + self.signed)
 
-def _as_arrays(
-    owners: Sequence[ArrayLike], weights: ArrayLike | None, values: ArrayLike | None
-) -> tuple[list[Whole], Whole | None, Whole | None]:
-    columns = [np.asarray(column, dtype=np.int64) for column in owners]
-    optional = [None if a is None else np.asarray(a, dtype=np.int64) for a in (weights, values)]
-    return columns, optional[0], optional[1]
+    def _as_arrays(
+        self,
+        owners: Sequence[ArrayLike],
+        weights: ArrayLike | None,
+        places: ArrayLike,
+        values: ArrayLike | None,
+    ) -> tuple[list[Whole], Whole | None, Whole | None, Whole]:
+        """Owners, weights without signs, values, and the part that each result is in."""
+        columns = [np.asarray(column, dtype=np.int64) for column in owners]
+        amounts, held = [None if a is None else np.asarray(a, dtype=np.int64) for a in (weights, values)]
+        where = np.asarray(places, dtype=np.int64)
+        if self.signed and amounts is not None:
+            where, amounts = 2 * where + (amounts < 0), np.abs(amounts)
+        return columns, amounts, held, where
 
 
 def _round(measures: FlowMeasures) -> list[int]:

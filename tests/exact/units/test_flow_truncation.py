@@ -206,6 +206,61 @@ def test_the_limit_of_groups_costs_its_share_and_totals_move_within_the_norm(dis
     assert proof.worst_epsilon > 0.3 * float(choice.epsilon)
 
 
+SIGNED = every_database([(1, 8), (1, 9), (2, 8), (2, 9)], [(0, -4, 1, 4)] * 4)
+
+
+@cache
+def signed_plan():
+    return FlowTruncation.of(epsilon=EPSILON, most=MOST, owners=2, signed=True)
+
+
+def read_signed(database):
+    return [[o[k] for o, _ in database] for k in range(2)], [w for _, w in database], [0] * len(database)
+
+
+@cache
+def signed_answers(database):
+    plan = signed_plan()
+    return plan.measure(plan.join_groups(*read_signed(database))).answers
+
+
+@cache
+def signed_totals(database):
+    """From the definition: what is there of the positive results, less what is there of the negative ones."""
+    parts = ([(o, sign * w) for o, w in database if sign * w > 0] for sign in (1, -1))
+    more, less = (
+        [truncated_flow(as_results(part), tau) // 1 for tau in signed_plan().grid] for part in parts
+    )
+    return [int(a - b) for a, b in zip(more, less, strict=True)]
+
+
+def signed_law(truncation):
+    def law(database):
+        outcomes, stated = truncation.law(signed_answers(database), signed_totals(database), (-20, 20))
+        return sd.audit.LogLaw(stated.log_probabilities, error=stated.error, outcomes=outcomes)
+
+    return law
+
+
+def test_results_with_signs_cost_epsilon_and_the_difference_moves_like_one():
+    plan = signed_plan()
+    proof = sd.audit.prove(signed_law(plan.truncation), SIGNED, neighbours_in(SIGNED), float(EPSILON))
+    assert proof.holds, str(proof)
+    assert proof.worst_epsilon > 0.45
+    assert plan.truncation.grid == plan.grid  # noise for one limit, not for two
+    for database in SIGNED[::7]:
+        parts = plan.part_groups(*read_signed(database))
+        found = [plan.sum_groups(parts, tau) for tau in plan.grid]
+        assert found == [[total] for total in signed_totals(database)]
+
+
+def test_results_of_three_with_signs_pay_for_the_slack_of_both():
+    plain = FlowTruncation.of(epsilon=EPSILON, most=1 << 12, owners=3)
+    signed = FlowTruncation.of(epsilon=EPSILON, most=1 << 12, owners=3, signed=True)
+    slack = plain.truncation.grid[-1] - plain.grid[-1]
+    assert signed.truncation.grid[-1] == signed.grid[-1] + 2 * slack > plain.truncation.grid[-1]
+
+
 def groups_apart(units_of_groups):
     """All databases of two groups with results between two units each, and the measures of a plan for apart groups."""
     places = [(a, b, g) for g, (one, two) in enumerate(units_of_groups) for a, b in product(one, two)]
@@ -294,6 +349,29 @@ def test_noise_for_half_a_limit_is_refused():
     plan = FlowTruncation.of(epsilon=EPSILON, most=MOST, owners=2)
     halved = replace(plan.truncation, grid=tuple(Fraction(tau, 2) for tau in plan.grid))
     refuse(joint_law(replace(plan, truncation=halved)), CUSTOMERS_AND_SUPPLIERS)
+
+
+def test_noise_for_less_than_the_difference_of_signs_is_refused():
+    truncation = signed_plan().truncation
+    halved = replace(truncation, grid=tuple(Fraction(tau, 2) for tau in truncation.grid))
+    refuse(signed_law(halved), SIGNED)
+
+
+def test_answers_of_both_signs_that_are_not_shared_are_refused():
+    """A hub between whose results of either sign nothing stays: it moves the sum of the answers by two."""
+    whole = (((1, 8), 4), ((1, 9), 4), ((1, 6), -4), ((1, 7), -4))
+    universe, epsilon = close(whole), Fraction(1, 10)
+    plan = FlowTruncation.of(epsilon=epsilon, most=MOST, owners=2, signed=True)
+    alone = replace(plan, signed=False)
+
+    def answers_by(measuring):
+        return lambda database: measuring.measure(plan.join_groups(*read_signed(database))).answers
+
+    choice = plan.truncation.choice
+    refuse(choice_law(choice, answers_by(alone)), universe, choice.epsilon)
+    law = choice_law(choice, answers_by(plan))
+    proof = sd.audit.prove(law, universe, neighbours_in(universe), float(choice.epsilon))
+    assert proof.holds, str(proof)
 
 
 def test_capping_pairs_of_owners_is_refused():

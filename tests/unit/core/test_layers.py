@@ -47,7 +47,14 @@ ALLOWED: dict[str, set[str]] = {
     "engines.duckdb_catalogue": {"core", "engines"},
     "engines.postgresql": {"core", "engines", "engines.postgresql_catalogue"},
     "engines.postgresql_catalogue": {"core", "engines"},
-    "engines.spark": {"core", "engines", "engines.spark_session", "engines.spark_tables"},
+    "engines.spark": {
+        "core",
+        "engines",
+        "engines.spark_files",
+        "engines.spark_session",
+        "engines.spark_tables",
+    },
+    "engines.spark_files": {"core", "engines", "engines.spark_tables"},
     "engines.spark_session": {"core", "engines"},
     "engines.spark_tables": {"core", "engines", "engines.spark_session"},
     # Workloads do not import one another.

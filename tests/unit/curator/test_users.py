@@ -130,6 +130,33 @@ def test_rows_with_several_owners_are_shared_out(curator, ann):
     assert "flow" in release.guarantee.theorem
 
 
+def test_shared_rows_may_add_and_take_away(curator):
+    """As a variance does; from 0 to 9 all as often."""
+    same = "orders a JOIN orders b ON a.amount = b.amount WHERE a.customer < 40 AND b.customer < 40"
+    asked = f"SELECT SUM(2 * a.amount - 9) AS s, COUNT(*) AS n, VAR_POP(a.amount) AS v FROM {same}"
+    (row,) = curator.session("ann").query(asked, epsilon=900).value
+    assert abs(row["n"] - 4000) <= 100
+    assert abs(row["s"]) <= 500
+    assert abs(row["v"] - 8.25) <= 0.5
+
+
+def test_who_shares_rows_has_many_of_them():
+    """A pair of owners has one row, or a customer has; a dealer has as many as customers."""
+    policy = {**POLICY, "users": ["customers.id", "dealers.id"]}
+    policy["tables"] = {
+        "customers": {"key": {"columns": "id", "enforced": True}, "foreign_keys": {"dealer": "dealers.id"}},
+        "orders": {"foreign_keys": {"customer": "customers.id"}},
+        "dealers": {},
+    }
+    dealers = pa.table({"id": [1, 2]})
+    customers = CUSTOMERS.append_column("dealer", pa.array([1 + i % 2 for i in range(400)]))
+    with sd.connect({"customers": customers, "orders": ORDERS, "dealers": dealers}, policy=policy) as curator:
+        ann = curator.session("ann")
+        pairs = f"SELECT o.customer, c.dealer, COUNT(*) AS n FROM {JOIN} GROUP BY o.customer, c.dealer"
+        assert abs(ann.query("SELECT COUNT(*) FROM customers", epsilon=BIG).value - 400) <= 60
+        assert abs(ann.query(f"SELECT SUM(n) FROM ({pairs}) t", epsilon=BIG).value - 2000) <= 200
+
+
 def test_groups_of_shared_rows_have_one_limit(curator, ann):
     """Everybody shares an amount with a fortieth of all orders; nobody lives in Lima."""
     question = (

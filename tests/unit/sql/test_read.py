@@ -508,3 +508,7 @@ def test_a_column_that_is_computed_when_it_is_read_is_refused_with_its_reason():
 def test_a_rank_of_dates_is_refused_with_the_days_to_ask_about():
     with pytest.raises(ParameterError, match="this is a date: ask about days, day - DATE '2020-01-01'"):
         read("SELECT MEDIAN(day) FROM orders")
+    with pytest.raises(
+        ParameterError, match=r"this is a timestamp: ask about days, CAST\(at AS DATE\) - DATE"
+    ):
+        read("SELECT MAX(at) FROM orders")

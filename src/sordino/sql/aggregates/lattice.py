@@ -72,10 +72,11 @@ class Lattice:
 def read_lattice(node: exp.Expr, inner: exp.Expr, expressions: Expressions, what: str) -> Lattice:
     """The lattice of the expression ``inner`` of the aggregate ``node``; ``what`` needs it: "a sum"."""
     text, value = expressions.text, expressions.value(inner)
-    if value.kind == "date":
-        since = inner.sql(comments=False)
+    if value.kind in ("date", "timestamp"):
+        day = inner.sql(comments=False)
+        day = day if value.kind == "date" else f"CAST({day} AS DATE)"
         text.wrong(
-            inner, f"{what} needs a number, this is a date: ask about days, {since} - DATE '2020-01-01'"
+            inner, f"{what} needs a number, this is a {value.kind}: ask about days, {day} - DATE '2020-01-01'"
         )
     value = expressions.number(inner)
     if value.kind == "null":

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sordino.sql.expressions.choices import combine_branches
 from sordino.sql.expressions.dates import as_moment, in_calendar, in_microseconds, read_day, read_time
+from sordino.sql.expressions.moments import list_starts
 from sordino.sql.expressions.texts import cut_text
 from sordino.sql.expressions.value import (
     Kind,
@@ -78,7 +79,9 @@ def _cast(read: Expressions, node: exp.Cast) -> Value:
     if inner.kind == "timestamp" and wanted == "date":
         inner = in_microseconds(inner)
         day = exp.cast(inner.expression.copy(), exp.DataType.Type.DATE)
-        return Value(case((in_calendar(inner.expression, "timestamp"), day)), "date", period=inner.period)
+        days = None if inner.period is None else list_starts(inner.period, "DAY")
+        guarded = case((in_calendar(inner.expression, "timestamp"), day))
+        return Value(guarded, "date", period=inner.period, values=days)
     if inner.kind == "integer" and wanted == "text":
         return Value(
             exp.cast(inner.expression.copy(), exp.DataType.Type.TEXT), "text", longest=_LONGEST_INTEGER

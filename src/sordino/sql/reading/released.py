@@ -131,8 +131,7 @@ class ReleasedReader:
     def _key(self, node: exp.Expr) -> Released | None:
         """A group key, written in any way that means the same."""
         plain = isinstance(node, exp.Column)
-        computed = [key for key in self._keys if not isinstance(key.column, exp.Column)]
-        if not plain and (not computed or node.find(exp.Column) is None or node.find(exp.AggFunc)):
+        if not plain and (not self._keys or node.find(exp.Column) is None or node.find(exp.AggFunc)):
             return None
         try:
             found = self.expressions.value(node).expression

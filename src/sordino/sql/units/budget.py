@@ -54,15 +54,34 @@ class UnitBudget:
         return replace(plan, noise=_halve(plan.noise)) if nested and numbers > 1 else plan
 
     def share_out(
-        self, *, most: int, owners: int, groups: int, distinct: bool = False, apart: bool = False
+        self,
+        *,
+        most: int,
+        owners: int,
+        groups: int,
+        distinct: bool = False,
+        apart: bool = False,
+        signed: bool = False,
     ) -> FlowTruncation:
         """For results with several."""
         if self.concentrated:
             return FlowTruncation.of_rho(
-                rho=self.amount, most=most, owners=owners, distinct=distinct, groups=groups, apart=apart
+                rho=self.amount,
+                most=most,
+                owners=owners,
+                distinct=distinct,
+                groups=groups,
+                apart=apart,
+                signed=signed,
             )
         return FlowTruncation.of(
-            epsilon=self.amount, most=most, owners=owners, distinct=distinct, groups=groups, apart=apart
+            epsilon=self.amount,
+            most=most,
+            owners=owners,
+            distinct=distinct,
+            groups=groups,
+            apart=apart,
+            signed=signed,
         )
 
 

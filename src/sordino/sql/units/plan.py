@@ -153,7 +153,7 @@ def make_unit_plan(
         owners,
         groups,
         unknown=bool(unknown),
-        once=_has_one_row_each(statement, policy, catalogue),
+        once=len(owners.owners) == 1 and _has_one_row_each(statement, policy, catalogue),
         most_per_unit=policy.most_per_unit,
     )
     parts, noises = planner.plan()
@@ -377,13 +377,10 @@ class _Planner(_Promises):
     def _share(self, place: int, measure: Measure, confidence: float) -> SharedPart:
         owners = len(self.owners.owners)
         self._refuse_unknown(f"joined rows have {owners} owners here")
-        if measure.low < 0:
-            raise UnsupportedError(
-                f"{measure.text} may be negative, and joined rows have {owners} owners here: sum the positive part, "
-                "SUM(GREATEST(x, 0)), and the negative part by themselves"
-            )
         most = min(self._most(measure), MOST_SHARED)
-        flow = self.budget.share_out(most=most, owners=owners, groups=self.groups, apart=self.apart)
+        flow = self.budget.share_out(
+            most=most, owners=owners, groups=self.groups, apart=self.apart, signed=measure.low < 0
+        )
         return SharedPart(place, flow, measure.step, confidence)
 
     def _most(self, measure: Measure) -> int:
@@ -449,7 +446,7 @@ def _left_of(noise: LimitNoise) -> Fraction:
 
 
 def _has_one_row_each(statement: Statement, policy: Policy, catalogue: Mapping[str, Table]) -> bool:
-    """Whether a key says that every owner has one joined row: the entity's own table by itself, or a group for each."""
+    """Whether a key says that the one owner of a row has no other: its entity's own table, or a group for each."""
     (first, *others) = statement.join.everyone
     if first.grouped is not None and not others:
         return bool(first.key)

@@ -64,11 +64,12 @@ class SharedPart:
         radii = tuple(float(self.flow.radius(limit, confidence)) for confidence in confidences)
         scale = self.flow.truncation.noise.scale(self.flow.truncation.grid[index])
         parts = self.flow.part_groups(rows.owners, rows.added, rows.places)
+        by_group = zip(*(self.flow.sum_groups(parts, limit) for limit in self.flow.grid), strict=True)
         return {
             (group, self.place): Facts(
-                limit, scale, radii, expected_error=self.flow.expected_error(measures, part)
+                limit, scale, radii, expected_error=self.flow.expected_error(measures, totals)
             )
-            for group, part in zip(statement.groups(), parts, strict=True)
+            for group, totals in zip(statement.groups(), by_group, strict=True)
         }
 
     def read(self, snapshot: Snapshot, statement: Statement, owners: Owners) -> SharedRows:
