@@ -66,9 +66,16 @@ class Service:
 
     async def reject(self, address: str, name: str, protocol: str) -> None:
         """Somebody showed no valid token."""
+        if not self.attempts.open_for(address, name):
+            return  # what comes to a closed door is not written down, or a flood would fill the disk
         self.attempts.failed(address, name)
         await self.write_down("rejected", protocol=protocol, address=address, claimed=name[:100])
         log("rejected", protocol=protocol, address=address)
+
+    async def enter(self, identity: Identity, protocol: str) -> None:
+        """Somebody logs in; who does so too often must wait."""
+        self._admit(identity)
+        await self.write_down("login", protocol=protocol, analyst=identity.name, token=identity.token)
 
     async def write_down(self, event: str, **facts: Any) -> None:
         """A line of the journal."""
@@ -116,7 +123,7 @@ class Service:
             if paid:
                 await loop.run_in_executor(self._checks, lambda: self.journal.write(act, **told))
             # What is free never waits behind what reads rows: its time would tell how long that took.
-            threads = self._threads if paid else self._free
+            threads = self._threads if paid or act == "explain" else self._free
             result, error = await loop.run_in_executor(threads, _caught, work)
             code = "done" if error is None else getattr(error, "code", DEFECT)
             if paid or act in OWNERS_ACTS:

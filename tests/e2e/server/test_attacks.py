@@ -210,6 +210,26 @@ def test_thousands_of_wrong_tokens(tmp_path):
         assert client.get("/v1/budget", headers=right | said).status_code == 401
 
 
+def test_a_flood_of_wrong_proofs_does_not_fill_the_journal(tmp_path):
+    with serving(tmp_path) as running:
+        for _ in range(40):
+            with Wire(running.postgres) as wire:
+                wire.login_wrongly("ann")
+        rejected = [fact for fact in running.facts() if fact["event"] == "rejected" and "claimed" in fact]
+        assert len(rejected) == 10  # as many as the door takes
+
+
+def test_who_logs_in_too_often_must_wait(tmp_path):
+    """Each login is a line of the journal, so it counts as a request."""
+    with serving(tmp_path, rate=0.1) as running, running.client() as browser:  # one at once
+        assert browser.post("/login", json={"token": running.tokens["ann"]}).status_code == 200
+        assert browser.post("/login", json={"token": running.tokens["ann"]}).status_code == 429
+        with pytest.raises(psycopg.OperationalError, match="requests per second"):
+            psycopg.connect(running.dsn("ann"))
+        psycopg.connect(running.dsn("bob")).close()
+        assert sum(fact["event"] == "login" for fact in running.facts()) == 2
+
+
 def test_names_that_are_hostile_stay_names(server, unharmed):
     with server.client("ann") as ann:
         for path in ("<script>", "..%2f..", "a'; DROP TABLE x;--", "%00", "\u202e"):

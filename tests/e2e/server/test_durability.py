@@ -205,9 +205,9 @@ def test_answers_and_failures_are_padded_and_what_is_free_is_not(tmp_path):
         assert min(waited(running, good) for _ in range(3)) < 0.6
     with serving(padded, policy=POLICY | {"answer_every": "0.7s"}, workers=1) as running:
         for body in (good, wrong):
-            passed = waited(running, body)
-            assert passed >= 0.69
-            assert passed % 0.7 < 0.5
+            passed = [waited(running, body) for _ in range(4)]
+            assert min(passed) >= 0.69
+            assert min(one % 0.7 for one in passed) < 0.5  # of several: a busy machine is late itself
         # Free questions do not wait for paid ones: else they would tell when those end.
         slow = threading.Event()
         query = running.service.curator.data.engine.snapshot
@@ -226,6 +226,17 @@ def test_answers_and_failures_are_padded_and_what_is_free_is_not(tmp_path):
             assert not asked.done()
             slow.set()
             asked.result()
+        # Nor for those that the owner explains, which read rows too.
+        slow.clear()
+        with ThreadPoolExecutor(2) as threads, running.client("ann") as ann, running.client("boss") as boss:
+            explained = [threads.submit(boss.post, "/v1/explain", json=good) for _ in range(2)]
+            time.sleep(0.2)
+            begun = time.monotonic()
+            assert ann.post("/v1/preview", json=good).status_code == 200
+            assert time.monotonic() - begun < 5
+            assert not any(one.done() for one in explained)
+            slow.set()
+            assert all(one.result().status_code == 200 for one in explained)
 
 
 # -- TLS -----------------------------------------------------------------------------------------------------------
