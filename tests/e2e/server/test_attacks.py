@@ -154,6 +154,36 @@ def test_what_is_prepared_is_bounded(server, unharmed):
     assert any(b"53000" in body for letter, body in told if letter == b"E")
 
 
+def test_answers_that_are_not_fetched_are_bounded(server, unharmed):
+    """Rows that wait in portals are memory, which one connection may not heap up; a transaction's end drops them."""
+    asked = frame(b"P", b"s\0SELECT typname FROM pg_type\0" + struct.pack("!h", 0))
+    portals = [
+        frame(b"B", f"p{number}\0s\0".encode() + struct.pack("!hhh", 0, 0, 0))
+        + frame(b"E", f"p{number}\0".encode() + struct.pack("!i", 1))
+        for number in range(20)
+    ]
+    with Wire(server.postgres) as wire:
+        wire.login("ann", server.tokens["ann"])
+        wire.send(asked + b"".join(portals) + frame(b"S"))
+        told = wire.until_ready()
+        assert sum(letter == b"s" for letter, _ in told) == 10
+        assert any(b"53000" in body for letter, body in told if letter == b"E")
+        wire.send(frame(b"E", b"p0\0" + struct.pack("!i", 1)) + frame(b"S"))
+        assert any(b"34000" in body for letter, body in wire.until_ready() if letter == b"E")
+        wire.send(frame(b"Q", b"BEGIN\0"))
+        wire.until_ready()
+        wire.send(portals[0] + frame(b"S"))
+        wire.until_ready()
+        wire.send(frame(b"E", b"p0\0" + struct.pack("!i", 0)) * 2 + frame(b"S"))  # the rest, then no more
+        told = wire.until_ready()
+        rows = sum(letter == b"D" for letter, _ in told)
+        assert [body for letter, body in told if letter == b"C"] == [
+            f"SELECT {rows}\0".encode(),
+            b"SELECT 0\0",
+        ]
+        assert rows > 20
+
+
 def test_a_slow_client_keeps_nobody_waiting(server, unharmed):
     host, port = server.postgres
     idle = [socket.create_connection((host, port)) for _ in range(30)]
