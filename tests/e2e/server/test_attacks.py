@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 import socket
 import struct
+import threading
 import time
 
 import httpx
 import psycopg
 import pytest
 
+from sordino.server.identity import Identity
 from tests.e2e.server.mutation import mutate
 from tests.e2e.server.serving import serving
 from tests.e2e.server.wire import Wire, frame, startup
@@ -258,6 +261,53 @@ def test_who_logs_in_too_often_must_wait(tmp_path):
             psycopg.connect(running.dsn("ann"))
         psycopg.connect(running.dsn("bob")).close()
         assert sum(fact["event"] == "login" for fact in running.facts()) == 2
+
+
+@pytest.mark.slow
+def test_slow_questions_about_the_catalogue_keep_nobody_waiting(server, unharmed):
+    """The shadow answers one at a time; those who wait for it hold nothing that others need."""
+    slow = (
+        b"SELECT count(*) FROM pg_type a, pg_type b, pg_type c, pg_type d, pg_type e "
+        b"WHERE length(a.typname || e.typname) = length(b.typname || c.typname || d.typname)\0"
+    )
+    wires = [Wire(server.postgres) for _ in range(6)]
+    for wire in wires:
+        wire.login("bob", server.tokens["bob"])
+        wire.send(frame(b"Q", slow))
+    time.sleep(0.5)
+    with server.client("ann") as ann:
+        begun = time.monotonic()
+        assert ann.get("/v1/budget").status_code == 200
+        assert time.monotonic() - begun < 3  # each of them takes five seconds
+    for wire in wires:
+        wire.socket.close()
+
+
+def test_one_token_does_not_take_every_place(tmp_path):
+    with serving(tmp_path, workers=1, waiting=7) as running:
+        held = threading.Event()
+        places = 8
+
+        def ask(name, count):
+            asked = [
+                running.service.ask(
+                    Identity(name, False, running.tokens[name].split("_")[1]), "http", "x", held.wait
+                )
+                for _ in range(count)
+            ]
+            return asyncio.run_coroutine_threadsafe(asyncio.wait_for(_all(asked), 20), running.loop)
+
+        many, one = ask("ann", places), ask("bob", 1)
+        time.sleep(0.3)
+        held.set()
+        refused = [told for told in many.result() if isinstance(told, Exception)]
+        assert {type(told).__name__ for told in refused} == {"BusyError"}
+        assert len(refused) == places // 2
+        assert one.result() == [True]
+
+
+async def _all(asked):
+    return await asyncio.gather(*asked, return_exceptions=True)
 
 
 def test_names_that_are_hostile_stay_names(server, unharmed):

@@ -70,6 +70,29 @@ def test_the_last_budget_is_spent_once_however_it_is_raced_for(tmp_path):
         verify_journal(running.journal.path)
 
 
+@pytest.mark.slow
+def test_many_analysts_race_for_the_cap(tmp_path):
+    """12 analysts × 10 questions of 0.1 over three protocols, a cap of 3 over all: thirty are answered, each once."""
+    names = [f"a{number}" for number in range(12)]
+    policy = POLICY | {"budgets": {name: {"epsilon": 1} for name in names}, "cap": {"epsilon": 3}}
+    with serving(tmp_path, policy=policy, names=names) as running:
+
+        def ask(name):
+            return [WAYS[(int(name[1:]) + turn) % 3](running, name) for turn in range(10)]
+
+        with ThreadPoolExecutor(len(names)) as threads:
+            told = dict(zip(names, threads.map(ask, names), strict=True))
+        told = {name: [answer for answer in answers if answer is not None] for name, answers in told.items()}
+        assert sum(map(len, told.values())) == 30
+        assert running.service.ledger.cap("shop").spent.loss == 3
+        for name, answers in told.items():
+            assert running.spent(name) == pytest.approx(0.1 * len(answers))
+            with running.client(name) as client:
+                kept = [item["release"]["value"] for item in client.get("/v1/history").json()["questions"]]
+            assert sorted(kept) == sorted(answers)
+        verify_journal(running.journal.path)
+
+
 @pytest.fixture
 def folder(tmp_path):
     connection = make_tables()
