@@ -36,7 +36,6 @@ _TOKEN = re.compile(r"sdt_([a-z2-7]{8})_([A-Za-z0-9_-]{43})")
 _LIFE = re.compile(r"([1-9][0-9]{0,5}) ?(minute|hour|day|week|year)s?")
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "year": 365 * 86400}
 _REMEMBERED = 1000
-HOURS = 12  # that a visit to the console lasts
 _VISITS = 20  # of one token at once, the latest
 
 
@@ -172,10 +171,10 @@ class Tokens(Closing):
         token = self._find(identity.token)
         return token is not None and token.valid
 
-    def begin_visit(self, identity: Identity) -> str:
+    def begin_visit(self, identity: Identity, hours: float) -> str:
         """A cookie that stands for a token that was shown, for some hours, in every process that uses the file."""
         cookie = base64.urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
-        until = _text(datetime.now(UTC) + timedelta(hours=HOURS))
+        until = _text(datetime.now(UTC) + timedelta(hours=hours))
         with self._transaction() as connection:
             connection.execute("DELETE FROM visits WHERE until <= ?", (_now(),))
             connection.execute(

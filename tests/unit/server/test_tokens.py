@@ -76,7 +76,7 @@ def test_a_name_that_gets_its_first_token_looks_as_before(tokens):
 
 def test_a_visit_lasts_as_long_as_its_token_and_some_hours(tokens, monkeypatch):
     identity = tokens.check(tokens.add("ann", owner=True)[0])
-    cookies = [tokens.begin_visit(identity) for _ in range(30)]
+    cookies = [tokens.begin_visit(identity, 12) for _ in range(30)]
     with Tokens(tokens.path) as other:  # another process, or the next one
         assert [other.visitor(cookie) for cookie in cookies[-2:]] == [identity, identity]
         assert tokens.visitor(cookies[0]) is None  # the latest ones are kept
@@ -86,7 +86,7 @@ def test_a_visit_lasts_as_long_as_its_token_and_some_hours(tokens, monkeypatch):
         tokens.revoke(identity.token)
         assert other.visitor(cookies[-2]) is None
     identity = tokens.check(tokens.add("ann")[0])
-    cookie = tokens.begin_visit(identity)
+    cookie = tokens.begin_visit(identity, 12)
     monkeypatch.setattr(tokens_module, "_now", lambda: "9999-01-01T00:00:00+00:00")
     assert tokens.visitor(cookie) is None
     for text in (None, "", "x", cookie + "x"):

@@ -11,10 +11,9 @@ from starlette.responses import Response
 from sordino.core.json_form import error_document
 from sordino.server.http.bodies import LoginBody
 from sordino.server.http.errors import respond
-from sordino.server.http.login import COOKIE, client_address, make_proof, read_cookie
+from sordino.server.http.login import COOKIE, HOURS, client_address, make_proof, read_cookie
 from sordino.server.identity import Identity
 from sordino.server.service import Service
-from sordino.server.tokens import HOURS
 
 routes = APIRouter(include_in_schema=False)
 _PAGES = {
@@ -46,7 +45,7 @@ async def login(request: Request, body: LoginBody) -> Response:
     service: Service = request.app.state.service
     identity = await service.identify(body.token.strip(), client_address(request, service), "console")
     await service.enter(identity, "console")
-    cookie = await asyncio.to_thread(service.tokens.begin_visit, identity)
+    cookie = await asyncio.to_thread(service.tokens.begin_visit, identity, HOURS)
     response = respond(_me(identity, cookie, service))
     response.set_cookie(
         COOKIE,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COOKIE = "sordino"
 PROOF = "x-sordino-proof"
+HOURS = 12  # that a cookie lasts
 
 
 async def identify_request(request: Request, service: Service) -> Identity:
