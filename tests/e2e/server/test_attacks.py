@@ -226,7 +226,7 @@ def test_an_answer_that_nobody_takes_is_paid_and_kept(tmp_path):
 def test_thousands_of_wrong_tokens(tmp_path):
     """They are turned away in bounded time and lines, and an analyst elsewhere is not disturbed."""
     with serving(tmp_path, proxies=1) as running, httpx.Client(base_url=running.http) as client:
-        times = []
+        times, start = [], time.monotonic()
         for number in range(2000):
             begun = time.monotonic()
             said = {"Authorization": f"Bearer sdt_{number:08}_{'x' * 43}", "X-Forwarded-For": "10.0.0.1"}
@@ -237,7 +237,9 @@ def test_thousands_of_wrong_tokens(tmp_path):
         right = {"Authorization": f"Bearer {running.tokens['ann']}"}
         assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.1"}).status_code == 401
         assert client.get("/v1/budget", headers=right | {"X-Forwarded-For": "10.0.0.2"}).status_code == 200
-        assert len(running.journal.path.read_text().splitlines()) < 250
+        # A hundred at once and a hundred a minute after that: a busy machine takes minutes.
+        allowed = 110 + (time.monotonic() - start) * 100 / 60
+        assert len(running.journal.path.read_text().splitlines()) < min(allowed, 2000)
         # A stranger who says to be elsewhere is believed as far as there are proxies, and no further.
         said = {"X-Forwarded-For": "10.0.0.2, 10.0.0.1"}
         assert client.get("/v1/budget", headers=right | said).status_code == 401

@@ -234,7 +234,7 @@ def test_an_owner_without_a_budget_sees_the_tables_and_grants_to_somebody_new(br
         assert "no budget of your own" in see(browser, "left").text
         assert not see(browser, "notice").is_displayed()
         see(browser, "owner-tab").click()
-        until(lambda: see(browser, "new-analyst"))
+        until(lambda: browser.find_elements("id", "new-analyst"))
         see(browser, "new-analyst").send_keys("zoe / o'neil")
         see(browser, "new-limit").send_keys("0.75")
         see(browser, "new-grant").click()
