@@ -26,6 +26,7 @@ Addresses = dict[str, str]
 async def listening(service: Service) -> AsyncIterator[Addresses]:
     """All front doors of a service, open; the addresses by protocol. What is under way ends before they close."""
     settings = service.settings
+    tls = make_tls(settings)  # first: what every door would say in its own way, if at all
     async with contextlib.AsyncExitStack() as doors:
         addresses: Addresses = {}
         if settings.http_port is not None:
@@ -33,7 +34,7 @@ async def listening(service: Service) -> AsyncIterator[Addresses]:
         if settings.postgres_port is not None:
             from sordino.server.postgres.door import postgres_door
 
-            port = await doors.enter_async_context(postgres_door(service, make_tls(settings)))
+            port = await doors.enter_async_context(postgres_door(service, tls))
             addresses["pgwire"] = (
                 f"postgresql://{_shown(settings.host)}:{port}/{service.curator.policy.dataset}"
             )

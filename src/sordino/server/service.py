@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -45,7 +46,7 @@ class Service:
         self._free = ThreadPoolExecutor(settings.workers, thread_name_prefix="free")
         self._checks = ThreadPoolExecutor(2, thread_name_prefix="token")
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._under_way = 0
+        self._under_way: Counter[str] = Counter()  # by token
         self._looking = asyncio.Lock()
         self._looked = (-math.inf, False)
         self.closing = False
@@ -66,9 +67,16 @@ class Service:
 
     async def reject(self, address: str, name: str, protocol: str) -> None:
         """Somebody showed no valid token."""
+        if not self.attempts.open_for(address, name):
+            return  # what comes to a closed door is not written down, or a flood would fill the disk
         self.attempts.failed(address, name)
         await self.write_down("rejected", protocol=protocol, address=address, claimed=name[:100])
         log("rejected", protocol=protocol, address=address)
+
+    async def enter(self, identity: Identity, protocol: str) -> None:
+        """Somebody logs in; who does so too often must wait."""
+        self._admit(identity)
+        await self.write_down("login", protocol=protocol, analyst=identity.name, token=identity.token)
 
     async def write_down(self, event: str, **facts: Any) -> None:
         """A line of the journal."""
@@ -96,7 +104,7 @@ class Service:
         ``paid``: it may cost something, so it is written down before it begins, and its time is padded.
         """
         self._admit(identity)
-        self._under_way += 1
+        self._under_way[identity.token] += 1
         told = {"analyst": identity.name, "token": identity.token, "protocol": protocol, **facts}
         task = asyncio.create_task(self._carry_out(act, work, told, paid))
         self._tasks.add(task)
@@ -116,7 +124,7 @@ class Service:
             if paid:
                 await loop.run_in_executor(self._checks, lambda: self.journal.write(act, **told))
             # What is free never waits behind what reads rows: its time would tell how long that took.
-            threads = self._threads if paid else self._free
+            threads = self._threads if paid or act == "explain" else self._free
             result, error = await loop.run_in_executor(threads, _caught, work)
             code = "done" if error is None else getattr(error, "code", DEFECT)
             if paid or act in OWNERS_ACTS:
@@ -131,7 +139,9 @@ class Service:
         except SordinoError as error:  # the journal cannot be written
             return None, error
         finally:
-            self._under_way -= 1  # after the padding, since who is refused for it learns of it
+            # After the padding, since who is refused for it learns of it.
+            self._under_way[told["token"]] -= 1
+            self._under_way += Counter()  # who has none under way is forgotten
 
     def _admit(self, identity: Identity) -> None:
         if self.closing:
@@ -143,7 +153,8 @@ class Service:
                 f"more than {self.settings.rate:g} requests per second with one token; nothing was paid: ask again "
                 "in a while"
             )
-        if self._under_way >= self.settings.workers + self.settings.waiting:
+        places = self.settings.workers + self.settings.waiting
+        if self._under_way.total() >= places or self._under_way[identity.token] >= max(1, places // 2):
             raise BusyError("too many questions are waiting; nothing was paid: ask again in a while")
 
     async def _pad(self, begun: float) -> None:
@@ -174,10 +185,11 @@ class Service:
         """Take no more, and wait for what is under way."""
         self.closing = True
         until = time.monotonic() + patience
-        while self._under_way and time.monotonic() < until:
+        while self._under_way.total() and time.monotonic() < until:
             await asyncio.sleep(0.05)
-        self._threads.shutdown(wait=not self._under_way, cancel_futures=True)
-        self._free.shutdown(wait=not self._under_way, cancel_futures=True)
+        idle = not self._under_way.total()
+        self._threads.shutdown(wait=idle, cancel_futures=True)
+        self._free.shutdown(wait=idle, cancel_futures=True)
         self._checks.shutdown(wait=True)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import os
 import re
 import sqlite3
@@ -29,6 +28,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, owner INTEGER NOT NULL, made TEXT NOT NULL, expires TEXT, revoked TEXT,
   hash TEXT NOT NULL, stored_key BLOB NOT NULL, server_key BLOB NOT NULL
 );
+CREATE TABLE IF NOT EXISTS visits (hash BLOB PRIMARY KEY, token TEXT NOT NULL, until TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS server (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), secret BLOB NOT NULL);
 """
 _APPLICATION = 0x536F7254  # "SorT"
@@ -36,6 +36,7 @@ _TOKEN = re.compile(r"sdt_([a-z2-7]{8})_([A-Za-z0-9_-]{43})")
 _LIFE = re.compile(r"([1-9][0-9]{0,5}) ?(minute|hour|day|week|year)s?")
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "year": 365 * 86400}
 _REMEMBERED = 1000
+_VISITS = 20  # of one token at once, the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ class Tokens(Closing):
 
     **What is kept**: of every token an argon2id hash for HTTP and Flight, and the two keys of SCRAM-SHA-256 for
     PostgreSQL's protocol. A token has 256 random bits, so neither hash can be searched. All tokens of a name share one
-    salt, since SCRAM shows a salt before it knows which of them is used.
+    salt, since SCRAM shows a salt before it knows which of them is used. A visit to the console has a random cookie, of
+    which the digest is kept: nothing in the file opens anything.
     **What is told**: nothing tells a wrong token from an unknown, an expired or a revoked one, by text or by time.
     A revoked token stops working at the next request, in every process that uses the file.
     """
@@ -99,7 +101,8 @@ class Tokens(Closing):
         text = f"sdt_{identity}_{secret}"
         made = Token(identity, name, owner, _now(), ends, None)
         with self._transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO names VALUES (?, ?)", (name, random_bytes(16)))
+            # As it looked while nobody had the name: who asked for it before learns nothing from it now.
+            connection.execute("INSERT OR IGNORE INTO names VALUES (?, ?)", (name, self.salt(name)))
             (salt,) = connection.execute("SELECT salt FROM names WHERE name = ?", (name,)).fetchone()
             keys = make_verifier(text, salt)
             connection.execute(
@@ -131,7 +134,7 @@ class Tokens(Closing):
         """Who a token speaks for; None for every other text, after the same work."""
         found = _TOKEN.fullmatch(text or "")
         identity = found[1] if found is not None else ""
-        digest = hashlib.sha256((text or "").encode(errors="replace")).digest()
+        digest = _digest(text or "")
         with self._lock:
             row = self._connection.execute("SELECT hash FROM tokens WHERE id = ?", (identity,)).fetchone()
             known = self._checked.get(digest) == identity and bool(identity)
@@ -168,11 +171,37 @@ class Tokens(Closing):
         token = self._find(identity.token)
         return token is not None and token.valid
 
-    def cookie_key(self) -> bytes:
-        """What signs the console's cookies: the same in every process that uses the file."""
+    def begin_visit(self, identity: Identity, hours: float) -> str:
+        """A cookie that stands for a token that was shown, for some hours, in every process that uses the file."""
+        cookie = base64.urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
+        until = _text(datetime.now(UTC) + timedelta(hours=hours))
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM visits WHERE until <= ?", (_now(),))
+            connection.execute(
+                "INSERT INTO visits VALUES (?, ?, ?)", (_digest(cookie), identity.token, until)
+            )
+            connection.execute(
+                "DELETE FROM visits WHERE token = ? AND rowid NOT IN "
+                "(SELECT rowid FROM visits WHERE token = ? ORDER BY rowid DESC LIMIT ?)",
+                (identity.token, identity.token, _VISITS),
+            )
+        return cookie
+
+    def visitor(self, cookie: str | None) -> Identity | None:
+        """Whose visit a cookie is, if it lasts and its token still opens."""
         with self._lock:
-            (secret,) = self._connection.execute("SELECT secret FROM server").fetchone()
-        return hmac.digest(secret, b"console cookies", "sha256")
+            row = self._connection.execute(
+                "SELECT token FROM visits WHERE hash = ? AND until > ?", (_digest(cookie or ""), _now())
+            ).fetchone()
+        token = None if row is None else self._find(row[0])
+        return Identity(token.name, token.owner, token.id) if token is not None and token.valid else None
+
+    def end_visit(self, cookie: str | None) -> None:
+        """The cookie opens nothing more."""
+        if self.visitor(cookie) is None:
+            return
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM visits WHERE hash = ?", (_digest(cookie or ""),))
 
     def close(self) -> None:
         """Close the file."""
@@ -220,6 +249,10 @@ def read_life(text: str) -> timedelta:
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name.strip() or len(name) > 63 or not name.isprintable():
         raise ParameterError(f"a name must be printable and of 1 to 63 characters, got {name!r}")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="replace")).digest()
 
 
 def _token(row: tuple[Any, ...]) -> Token:

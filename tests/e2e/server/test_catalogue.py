@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +108,7 @@ ATTACKS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_end_with_the_question_or_its_process(catalogue, name):
+    spilled = set(Path().glob(".tmp/*"))
     before = catalogue.ask("SELECT count(*), max(nspname) FROM pg_namespace", "ann")[1]
     classes = catalogue.ask("SELECT count(*) FROM pg_class", "ann")[1]
     begun = time.monotonic()
@@ -117,5 +119,6 @@ def test_attacks_end_with_the_question_or_its_process(catalogue, name):
     except StateError as error:
         assert error.state in ("0A000", "42601")  # noqa: PT017 (some are answered, with nothing in the answer)
     assert time.monotonic() - begun < 30
+    assert set(Path().glob(".tmp/*")) <= spilled  # nothing is left on the disk
     assert catalogue.ask("SELECT count(*), max(nspname) FROM pg_namespace", "ann")[1] == before
     assert catalogue.ask("SELECT count(*) FROM pg_class", "ann")[1] == classes

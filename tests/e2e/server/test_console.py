@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sordino as sd
-from tests.e2e.server.serving import HOSTILE, serving
+from tests.e2e.server.serving import HOSTILE, POLICY, serving
 
 pytestmark = pytest.mark.slow
 GROUPS = "SELECT city, COUNT(*) AS n FROM orders GROUP BY city"
@@ -116,6 +116,23 @@ def test_preview_then_pay_then_look_back(browser, running, quiet):
     picture(browser, "history")
 
 
+def test_an_answer_that_was_paid_for_before_is_said_to_be_free(browser, running, quiet):
+    enter(browser, running, "ann")
+    spent = []
+    for _ in range(2):
+        write(browser, "SELECT COUNT(*) AS asked_twice FROM orders")
+        see(browser, "preview").click()
+        until(lambda: see(browser, "pay").is_enabled())
+        see(browser, "pay").click()
+        until(lambda: "Guarantee" in see(browser, "answer-panel").text)
+        assert not see(browser, "preview-panel").is_displayed()  # what was left before would be misread
+        spent.append(running.spent("ann"))
+        assert ("nothing was paid" in see(browser, "answer-panel").text) == (len(spent) == 2)
+        browser.refresh()
+        until(lambda: see(browser, "sql").is_displayed() and see(browser, "tables").text)
+    assert spent[0] == spent[1]
+
+
 def test_an_error_points_at_its_place(browser, running, quiet):
     enter(browser, running, "ann")
     write(browser, "SELECT COUNT(*) FROM nothing")
@@ -206,6 +223,23 @@ def test_the_owner_grants_budget_by_a_click(browser, running, quiet):
     set_limit(browser, "bob", "3")
     until(lambda: float(ledger.account("shop", "bob").limit.amount.loss) == 3)
     until(lambda: not see(browser, "accounts-error").text)
+
+
+def test_an_owner_without_a_budget_sees_the_tables_and_grants_to_somebody_new(browser, tmp_path):
+    policy = POLICY | {"budgets": {"ann": {"epsilon": 5}}}
+    with serving(tmp_path, policy=policy, names=["ann"]) as server:
+        enter(browser, server, "boss")
+        assert "orders" in see(browser, "tables").text
+        assert "no two rows share id" in see(browser, "tables").text
+        assert "no budget of your own" in see(browser, "left").text
+        assert not see(browser, "notice").is_displayed()
+        see(browser, "owner-tab").click()
+        until(lambda: browser.find_elements("id", "new-analyst"))
+        see(browser, "new-analyst").send_keys("zoe / o'neil")
+        see(browser, "new-limit").send_keys("0.75")
+        see(browser, "new-grant").click()
+        until(lambda: "ε 0.75" in (row_of(browser, "zoe / o'neil") or see(browser, "accounts-error")).text)
+        assert float(server.service.ledger.account("shop", "zoe / o'neil").limit.amount.loss) == 0.75
 
 
 def test_the_owner_resumes_a_suspended_analyst_by_a_click(browser, running, quiet):

@@ -70,6 +70,29 @@ def test_the_last_budget_is_spent_once_however_it_is_raced_for(tmp_path):
         verify_journal(running.journal.path)
 
 
+@pytest.mark.slow
+def test_many_analysts_race_for_the_cap(tmp_path):
+    """12 analysts × 10 questions of 0.1 over three protocols, a cap of 3 over all: thirty are answered, each once."""
+    names = [f"a{number}" for number in range(12)]
+    policy = POLICY | {"budgets": {name: {"epsilon": 1} for name in names}, "cap": {"epsilon": 3}}
+    with serving(tmp_path, policy=policy, names=names) as running:
+
+        def ask(name):
+            return [WAYS[(int(name[1:]) + turn) % 3](running, name) for turn in range(10)]
+
+        with ThreadPoolExecutor(len(names)) as threads:
+            told = dict(zip(names, threads.map(ask, names), strict=True))
+        told = {name: [answer for answer in answers if answer is not None] for name, answers in told.items()}
+        assert sum(map(len, told.values())) == 30
+        assert running.service.ledger.cap("shop").spent.loss == 3
+        for name, answers in told.items():
+            assert running.spent(name) == pytest.approx(0.1 * len(answers))
+            with running.client(name) as client:
+                kept = [item["release"]["value"] for item in client.get("/v1/history").json()["questions"]]
+            assert sorted(kept) == sorted(answers)
+        verify_journal(running.journal.path)
+
+
 @pytest.fixture
 def folder(tmp_path):
     connection = make_tables()
@@ -205,9 +228,9 @@ def test_answers_and_failures_are_padded_and_what_is_free_is_not(tmp_path):
         assert min(waited(running, good) for _ in range(3)) < 0.6
     with serving(padded, policy=POLICY | {"answer_every": "0.7s"}, workers=1) as running:
         for body in (good, wrong):
-            passed = waited(running, body)
-            assert passed >= 0.69
-            assert passed % 0.7 < 0.5
+            passed = [waited(running, body) for _ in range(4)]
+            assert min(passed) >= 0.69
+            assert min(one % 0.7 for one in passed) < 0.5  # of several: a busy machine is late itself
         # Free questions do not wait for paid ones: else they would tell when those end.
         slow = threading.Event()
         query = running.service.curator.data.engine.snapshot
@@ -226,6 +249,17 @@ def test_answers_and_failures_are_padded_and_what_is_free_is_not(tmp_path):
             assert not asked.done()
             slow.set()
             asked.result()
+        # Nor for those that the owner explains, which read rows too.
+        slow.clear()
+        with ThreadPoolExecutor(2) as threads, running.client("ann") as ann, running.client("boss") as boss:
+            explained = [threads.submit(boss.post, "/v1/explain", json=good) for _ in range(2)]
+            time.sleep(0.2)
+            begun = time.monotonic()
+            assert ann.post("/v1/preview", json=good).status_code == 200
+            assert time.monotonic() - begun < 5
+            assert not any(one.done() for one in explained)
+            slow.set()
+            assert all(one.result().status_code == 200 for one in explained)
 
 
 # -- TLS -----------------------------------------------------------------------------------------------------------

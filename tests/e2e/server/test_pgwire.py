@@ -248,7 +248,7 @@ def test_nothing_is_paid_for_what_only_prepares_or_describes(server, ann, unpaid
     ann.execute("DESCRIBE orders")
 
 
-@pytest.mark.parametrize("way", ["set", "startup", "comment", "default", "local", "copy"])
+@pytest.mark.parametrize("way", ["set", "startup", "comment", "line", "default", "local", "copy"])
 def test_a_price_is_said_in_many_ways(server, way):
     more = {"options": "-c sordino.epsilon=0.03"} if way == "startup" else {}
     price = {"default": 0.25}.get(way, 0.03)
@@ -262,7 +262,8 @@ def test_a_price_is_said_in_many_ways(server, way):
             with connection.cursor().copy(f"COPY (/* sordino: epsilon = 0.03 */ {COUNT}) TO STDOUT") as copy:
                 list(copy)
         else:
-            connection.execute(("/* sordino: epsilon = 0.03 */ " if way == "comment" else "") + COUNT)
+            said = {"comment": "/* sordino: epsilon = 0.03 */ ", "line": "-- sordino: epsilon = 0.03\n"}
+            connection.execute(said.get(way, "") + COUNT)
     assert server.spent("ann") == pytest.approx(before + price)
 
 
@@ -340,6 +341,7 @@ def test_adbc(server):
         table = cursor.fetch_arrow_table()
         assert table.column_names == ["city", "total"]
         assert table.num_rows == 3
+        assert connection.adbc_get_info()["vendor_version"] == "150000"
 
 
 # -- who -----------------------------------------------------------------------------------------------------------

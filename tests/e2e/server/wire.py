@@ -81,3 +81,14 @@ class Wire:
         proof = base64.b64encode(bytes(a ^ b for a, b in zip(client, sign, strict=True))).decode()
         self.send(frame(b"p", f"{without},p={proof}".encode()))
         return self.until_ready()
+
+    def login_wrongly(self, user: str) -> bytes:
+        """A proof of no token; what is answered."""
+        self.send(startup(user))
+        self.message()
+        first = b"n,,n=,r=abcdefgh"
+        self.send(frame(b"p", b"SCRAM-SHA-256\0" + struct.pack("!i", len(first)) + first))
+        _, answer = self.message()
+        nonce = answer[4:].split(b",")[0]
+        self.send(frame(b"p", b"c=biws," + nonce + b",p=" + base64.b64encode(bytes(32))))
+        return self.drain()

@@ -1,8 +1,12 @@
 """Where a server may listen."""
 
+import asyncio
+from types import SimpleNamespace
+
 import pytest
 
 from sordino.core import ParameterError
+from sordino.server.run import listening
 from sordino.server.settings import Settings
 
 
@@ -36,3 +40,16 @@ def test_the_longest_statement_is_the_longest_question():
     from sordino.sql.reading.syntax import LONGEST_TEXT
 
     assert LONGEST_STATEMENT == LONGEST_TEXT
+
+
+@pytest.mark.parametrize("doors", [{"postgres_port": None}, {"http_port": None}])
+def test_a_certificate_that_is_none_is_said_so(tmp_path, doors):
+    (tmp_path / "cert.pem").write_text("no certificate")
+    settings = Settings(certificate=tmp_path / "cert.pem", key=tmp_path / "cert.pem", **doors)
+
+    async def listen():
+        async with listening(SimpleNamespace(settings=settings)):
+            raise AssertionError("it listens")
+
+    with pytest.raises(ParameterError, match="are not a certificate and its key"):
+        asyncio.run(listen())

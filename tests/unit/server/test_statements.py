@@ -74,6 +74,11 @@ def test_settings_in_a_comment():
     assert read_comment("SELECT 1 /* epsilon = 3 */") == {}
     assert read_comment("SELECT '/* sordino: epsilon = 3 */', \"/* sordino: epsilon = 4 */\"") == {}
     assert read_comment("SELECT 1 -- /* sordino: epsilon = 3 */") == {}
+    assert read_comment("-- sordino: epsilon = 0.1, reuse = on\nSELECT '-- sordino: epsilon = 3'") == {
+        "epsilon": "0.1",
+        "reuse": "on",
+    }
+    assert read_comment("-- about sordino\nSELECT 1 -- epsilon = 3") == {}
     with pytest.raises(StateError, match="holds settings"):
         read_comment("/* sordino: epsilon */")
 

@@ -67,6 +67,32 @@ def test_all_tokens_of_a_name_share_its_salt(tokens):
     assert len(tokens.salt("nobody")) == len(salt)
 
 
+def test_a_name_that_gets_its_first_token_looks_as_before(tokens):
+    """SCRAM shows the salt of every name to strangers."""
+    before = tokens.salt("ann")
+    tokens.add("ann")
+    assert tokens.salt("ann") == before != tokens.salt("bob")
+
+
+def test_a_visit_lasts_as_long_as_its_token_and_some_hours(tokens, monkeypatch):
+    identity = tokens.check(tokens.add("ann", owner=True)[0])
+    cookies = [tokens.begin_visit(identity, 12) for _ in range(30)]
+    with Tokens(tokens.path) as other:  # another process, or the next one
+        assert [other.visitor(cookie) for cookie in cookies[-2:]] == [identity, identity]
+        assert tokens.visitor(cookies[0]) is None  # the latest ones are kept
+        tokens.end_visit(cookies[-1])
+        assert other.visitor(cookies[-1]) is None
+        assert other.visitor(cookies[-2]) == identity
+        tokens.revoke(identity.token)
+        assert other.visitor(cookies[-2]) is None
+    identity = tokens.check(tokens.add("ann")[0])
+    cookie = tokens.begin_visit(identity, 12)
+    monkeypatch.setattr(tokens_module, "_now", lambda: "9999-01-01T00:00:00+00:00")
+    assert tokens.visitor(cookie) is None
+    for text in (None, "", "x", cookie + "x"):
+        assert tokens.visitor(text) is None
+
+
 @pytest.mark.parametrize("text", ["", "soon", "0 days", "-1 day", "1 month", None])
 def test_a_life_that_is_none_is_refused(text):
     with pytest.raises(ParameterError, match="expires must be a length"):

@@ -121,7 +121,7 @@ async def tables(who: Who) -> Response:
     return await who.read("tables", lambda: who.session.tables().to_dict())
 
 
-@routes.get("/tables/{table}", summary="One table")
+@routes.get("/tables/{table:path}", summary="One table")
 async def table(who: Who, table: str) -> Response:
     """`Session.describe`."""
     return await who.read("tables", lambda: who.session.describe(table).to_dict())

@@ -2,16 +2,16 @@
 
 # No postponed annotations: the framework reads them when a route is made.
 
+import asyncio
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sordino.core.errors import UnknownTokenError
 from sordino.core.json_form import error_document
 from sordino.server.http.bodies import LoginBody
 from sordino.server.http.errors import respond
-from sordino.server.http.login import COOKIE, HOURS, client_address, make_cookie, make_proof, read_cookie
+from sordino.server.http.login import COOKIE, HOURS, client_address, make_proof, read_cookie
 from sordino.server.identity import Identity
 from sordino.server.service import Service
 
@@ -44,8 +44,8 @@ async def login(request: Request, body: LoginBody) -> Response:
     """A token for a cookie."""
     service: Service = request.app.state.service
     identity = await service.identify(body.token.strip(), client_address(request, service), "console")
-    cookie = make_cookie(identity, service)
-    await service.write_down("login", protocol="console", analyst=identity.name, token=identity.token)
+    await service.enter(identity, "console")
+    cookie = await asyncio.to_thread(service.tokens.begin_visit, identity, HOURS)
     response = respond(_me(identity, cookie, service))
     response.set_cookie(
         COOKIE,
@@ -59,8 +59,10 @@ async def login(request: Request, body: LoginBody) -> Response:
 
 
 @routes.post("/logout")
-async def logout() -> Response:
-    """Forget the cookie."""
+async def logout(request: Request) -> Response:
+    """End the visit, for whoever else has the cookie too."""
+    service: Service = request.app.state.service
+    await asyncio.to_thread(service.tokens.end_visit, request.cookies.get(COOKIE))
     response = respond({"status": "out"})
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response
@@ -70,10 +72,8 @@ async def logout() -> Response:
 async def me(request: Request) -> Response:
     """Who is logged in, with the proof that its requests carry; another site cannot read this."""
     service: Service = request.app.state.service
-    cookie = request.cookies.get(COOKIE)
-    if cookie is None:
-        raise UnknownTokenError
-    return respond(_me(read_cookie(cookie, service), cookie, service))
+    cookie, identity = read_cookie(request, service)
+    return respond(_me(identity, cookie, service))
 
 
 def _me(identity: Identity, cookie: str, service: Service) -> dict[str, object]:
@@ -81,7 +81,7 @@ def _me(identity: Identity, cookie: str, service: Service) -> dict[str, object]:
         "name": identity.name,
         "owner": identity.owner,
         "dataset": service.curator.policy.dataset,
-        "proof": make_proof(cookie, service),
+        "proof": make_proof(cookie),
     }
 
 

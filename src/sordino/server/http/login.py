@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hmac
-import json
-import time
 from typing import TYPE_CHECKING
 
 from sordino.core.errors import UnknownTokenError
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
 
 COOKIE = "sordino"
 PROOF = "x-sordino-proof"
-HOURS = 12
+HOURS = 12  # that a cookie lasts
 
 
 async def identify_request(request: Request, service: Service) -> Identity:
@@ -31,11 +27,8 @@ async def identify_request(request: Request, service: Service) -> Identity:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return await service.identify(token.strip(), client_address(request, service), "http")
-    cookie = request.cookies.get(COOKIE)
-    if cookie is None:
-        raise UnknownTokenError
-    identity = read_cookie(cookie, service)
-    if not hmac.compare_digest(make_proof(cookie, service).encode(), request.headers.get(PROOF, "").encode()):
+    cookie, identity = read_cookie(request, service)
+    if not hmac.compare_digest(make_proof(cookie).encode(), request.headers.get(PROOF, "").encode()):
         raise UnknownTokenError
     return identity
 
@@ -49,39 +42,15 @@ def client_address(request: Request, service: Service) -> str:
     return request.client.host if request.client is not None else "unknown"
 
 
-def make_cookie(identity: Identity, service: Service) -> str:
-    """A signed text that stands for a token that was shown; it ends after some hours."""
-    content = {
-        "name": identity.name,
-        "owner": identity.owner,
-        "token": identity.token,
-        "until": int(time.time()) + HOURS * 3600,
-    }
-    text = base64.urlsafe_b64encode(json.dumps(content).encode()).decode()
-    return f"{text}.{_sign('cookie', text, service)}"
-
-
-def read_cookie(cookie: str, service: Service) -> Identity:
-    """Whom a cookie stands for, if it is ours, not over, and its token still opens."""
-    text, _, signature = cookie.partition(".")
-    if not hmac.compare_digest(_sign("cookie", text, service).encode(), signature.encode(errors="replace")):
+def read_cookie(request: Request, service: Service) -> tuple[str, Identity]:
+    """The cookie of a visit that lasts, and whose it is."""
+    cookie = request.cookies.get(COOKIE)
+    identity = service.tokens.visitor(cookie)
+    if cookie is None or identity is None:
         raise UnknownTokenError
-    try:
-        content = json.loads(base64.urlsafe_b64decode(text))
-    except (ValueError, binascii.Error):
-        raise UnknownTokenError from None
-    identity = Identity(content["name"], content["owner"], content["token"])
-    if content["until"] < time.time() or not service.tokens.still_valid(identity):
-        raise UnknownTokenError
-    return identity
+    return cookie, identity
 
 
-def make_proof(cookie: str, service: Service) -> str:
-    """What the console's page sends along with its cookie."""
-    return _sign("proof", cookie, service)
-
-
-def _sign(what: str, text: str, service: Service) -> str:
-    return hmac.new(
-        service.tokens.cookie_key(), f"{what} {text}".encode(errors="replace"), "sha256"
-    ).hexdigest()
+def make_proof(cookie: str) -> str:
+    """What the console's page sends along with its cookie, which it cannot read itself."""
+    return hmac.new(cookie.encode(), b"proof of the console's page", "sha256").hexdigest()

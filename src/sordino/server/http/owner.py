@@ -35,7 +35,7 @@ async def accounts(who: Owner) -> Response:
     return await who.read("accounts", listed)
 
 
-@routes.post("/accounts/{analyst}/grant", summary="Owner: set what an analyst may spend in all")
+@routes.post("/accounts/{analyst:path}/grant", summary="Owner: set what an analyst may spend in all")
 async def grant_budget(who: Owner, analyst: str, body: LimitBody) -> Response:
     """`Ledger.grant`."""
     given = body.arguments()
@@ -48,14 +48,14 @@ async def grant_budget(who: Owner, analyst: str, body: LimitBody) -> Response:
     )
 
 
-@routes.post("/accounts/{analyst}/revoke", summary="Owner: take an analyst's budget back")
+@routes.post("/accounts/{analyst:path}/revoke", summary="Owner: take an analyst's budget back")
 async def revoke_budget(who: Owner, analyst: str) -> Response:
     """`Ledger.revoke`."""
     policy, ledger = who.service.curator.policy, who.service.ledger
     return await who.read("revoke", lambda: ledger.revoke(policy.dataset, analyst).to_dict(), account=analyst)
 
 
-@routes.post("/accounts/{analyst}/resume", summary="Owner: open a suspended account again")
+@routes.post("/accounts/{analyst:path}/resume", summary="Owner: open a suspended account again")
 async def resume_account(who: Owner, analyst: str) -> Response:
     """`Curator.resume`."""
     return await who.read("resume", lambda: who.service.curator.resume(analyst).to_dict(), account=analyst)

@@ -47,7 +47,8 @@ class Answering:
         if statement.kind == "private":
             return await self._free("describe", lambda: self._private_columns(statement))
         if statement.kind == "catalogue":
-            return await self._free("describe", lambda: self.catalogue.describe(statement.sql))
+            async with self.catalogue.turn:
+                return await self._free("describe", lambda: self.catalogue.describe(statement.sql))
         if statement.kind == "explain":
             return (WireColumn("QUERY PLAN", TEXT),)
         if statement.kind in ("describe", "show"):
@@ -61,7 +62,10 @@ class Answering:
         if statement.kind == "private":
             return await self._ask(statement)
         if statement.kind == "catalogue":
-            columns, rows = await self._free("catalogue", lambda: self.catalogue.ask(sql, self.identity.name))
+            async with self.catalogue.turn:
+                columns, rows = await self._free(
+                    "catalogue", lambda: self.catalogue.ask(sql, self.identity.name)
+                )
             return Result(f"SELECT {len(rows)}", columns, rows)
         if statement.kind == "explain":
             return await self._free("preview", lambda: self._preview(statement))

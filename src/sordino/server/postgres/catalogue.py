@@ -6,6 +6,7 @@ Questions are rewritten for it (`shadow_rewrite.py`); what it cannot answer is a
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
@@ -78,6 +79,9 @@ class Catalogue:
     """
 
     def __init__(self, description: Description) -> None:
+        self.turn = (
+            asyncio.Lock()
+        )  # who waits for the shadow waits here, and holds no thread that others need
         self._lock = threading.Lock()
         self._tables = {table.name.casefold(): table for table in description.tables}
         filling: list[tuple[str, list[tuple[Any, ...]] | None]] = [(statement, None) for statement in SCHEMA]

@@ -37,6 +37,7 @@ from sordino.server.postgres.values import UNKNOWN, decode
 from sordino.server.service import Service
 
 _MOST_STATEMENTS = 500  # prepared, or portals, of one connection; each is at most as long as a question
+_MOST_HELD = 10  # portals of one connection with rows that are still to be sent
 _TOLD = ("server_version", "server_encoding", "client_encoding", "datestyle", "timezone", "integer_datetimes",
          "standard_conforming_strings", "intervalstyle", "is_superuser")  # fmt: skip
 _SPELLED = {"datestyle": "DateStyle", "timezone": "TimeZone", "intervalstyle": "IntervalStyle"}
@@ -124,6 +125,8 @@ class WireConnection:
             raise Ended
         if letter == b"S":
             self._skipping = False
+            if self._state == b"I":  # portals live as long as their transaction
+                self._portals.clear()
             await self._channel.send(self._ready())
             return
         if letter == b"H" or self._skipping:
@@ -237,6 +240,11 @@ class WireConnection:
             await self._channel.send(frame(b"I"))
             return
         if portal.result is None:
+            held = sum(one.result is not None and bool(one.result.rows) for one in self._portals.values())
+            if held >= _MOST_HELD:
+                raise state_error(
+                    "53000", "too many portals whose rows were not all taken, on one connection"
+                )
             portal.result = await self._carry_out(portal.statement)
             await self._channel.send(b"".join(map(write_notice, portal.result.notices)))
         result = portal.result
@@ -248,8 +256,10 @@ class WireConnection:
             return
         end = len(result.rows) if most <= 0 else min(len(result.rows), portal.sent + most)
         rows = result.rows[portal.sent : end]
-        portal.sent = end
         done = end == len(result.rows)
+        portal.sent = 0 if done else end
+        if done:
+            result.rows.clear()  # nobody fetches them again
         await self._channel.send(
             write_rows(result.columns, rows, portal.formats)
             + (frame(b"C", text(f"SELECT {len(rows)}")) if done else frame(b"s"))

@@ -16,6 +16,7 @@ FLAGS = ("reuse", "non_negative")
 NAMES = ("mechanism", "noise", "filters")
 DEFAULTS = {
     "server_version": "15.0",
+    "server_version_num": "150000",
     "server_encoding": "UTF8",
     "client_encoding": "UTF8",
     "datestyle": "ISO, MDY",
@@ -33,6 +34,7 @@ DEFAULTS = {
     "application_name": "",
     "extra_float_digits": "1",
     "max_identifier_length": "63",
+    "max_index_keys": "32",
     "bytea_output": "hex",
     "statement_timeout": "0",
     "lc_collate": "C",

@@ -54,6 +54,7 @@ def answer_lines() -> None:
         "enable_external_access": "false",
         "threads": "1",
         "memory_limit": "200MB",
+        "temp_directory": "",  # what does not fit fails, and fills no disk
     }
     connection = duckdb.connect(":memory:", config=settings)
     for statement, rows in json.loads(sys.stdin.readline()):

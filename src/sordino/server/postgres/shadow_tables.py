@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sordino.curator.description import ColumnDescription, Description, TableDescription
+from sordino.server.postgres.session_settings import DEFAULTS
 from sordino.server.postgres.shadow_functions import MACROS, TYPE_WORDS
 from sordino.server.postgres.shadow_relations import RELATIONS, make_row
 from sordino.server.postgres.values import ARRAYS, LENGTHS, NUMERIC, OF_COLUMN, TEXT, VECTORS
@@ -34,20 +35,6 @@ _TYPES = {
     2206: ("regtype", "N"), 2950: ("uuid", "U"), 3802: ("jsonb", "U"),
 }  # fmt: skip
 _PREFERRED = ("bool", "text", "oid", "float8", "timestamptz", "interval")
-_SETTINGS = {
-    "server_version_num": "150000",
-    "server_version": "15.0",
-    "server_encoding": "UTF8",
-    "client_encoding": "UTF8",
-    "max_index_keys": "32",
-    "max_identifier_length": "63",
-    "search_path": "public",
-    "transaction_isolation": "repeatable read",
-    "transaction_read_only": "on",
-    "standard_conforming_strings": "on",
-    "timezone": "UTC",
-    "bytea_output": "hex",
-}
 
 
 class _Filling:
@@ -120,7 +107,9 @@ def _fill_server(filling: _Filling) -> None:
     filling.add("pg_am", oid=403, amname="btree", amtype="i")
     filling.add("pg_collation", oid=100, collname="default", collnamespace=CATALOGUE)
     filling.tell("information_schema_catalog_name", catalog_name=base)
-    for name, setting in _SETTINGS.items():
+    for name, setting in DEFAULTS.items():
+        if " " in name:  # SHOW spells some in words
+            continue
         filling.mean("setting", name, setting)
         filling.add("pg_settings", name=name, setting=setting, category="", short_desc="", vartype="string")
     for oid, (name, category) in _TYPES.items():

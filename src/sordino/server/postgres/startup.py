@@ -67,7 +67,7 @@ async def _log_in(
         await service.reject(channel.address, name, "pgwire")
         raise UnknownTokenError from None
     identity = known[place][0]
-    await service.write_down("login", protocol="pgwire", analyst=name, token=identity.token)
+    await service.enter(identity, "pgwire")
     await channel.send(
         frame(b"R", struct.pack("!i", 12) + signature.encode()) + frame(b"R", struct.pack("!i", 0))
     )

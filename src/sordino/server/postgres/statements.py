@@ -135,12 +135,12 @@ def _sort(sql: str, tables: Collection[str]) -> Parsed:
 
 
 def read_comment(sql: str) -> dict[str, str]:
-    """Settings of one statement: ``/* sordino: epsilon = 0.1, delta = 1e-6 */``; not within quotes."""
+    """Settings of one statement: ``/* sordino: epsilon = 0.1, delta = 1e-6 */``, or after ``--``; not within quotes."""
     found: dict[str, str] = {}
     for piece in cut_pieces(sql):
-        if piece.kind != "comment":
+        if piece.kind not in ("comment", "line"):
             continue
-        told = _OPTION.fullmatch(piece.text[2:-2])
+        told = _OPTION.fullmatch(piece.text[2:-2] if piece.kind == "comment" else piece.text[2:])
         for part in told[1].split(",") if told is not None else ():
             name, equals, value = part.partition("=")
             if not equals or not value.strip():

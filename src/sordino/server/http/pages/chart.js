@@ -18,7 +18,9 @@ export function shortNumber(value) {
 
 // names: a label per bar; values: numbers; radii: a radius or null per bar.
 export function drawBars(title, names, values, radii) {
-  const step = 26, left = 150, width = 640, top = 26, right = 90;
+  // As wide as there is room, so that letters keep their size on a phone.
+  const width = Math.min(640, Math.max(280, document.documentElement.clientWidth - 66));
+  const step = 26, left = width < 480 ? 90 : 150, top = 26, right = 90, letters = width < 480 ? 12 : 20;
   const low = Math.min(0, ...values.map((value, at) => value - (radii[at] ?? 0)));
   const high = Math.max(0, ...values.map((value, at) => value + (radii[at] ?? 0)));
   const span = high - low || 1;
@@ -29,7 +31,7 @@ export function drawBars(title, names, values, radii) {
   chart.append(node("text", { x: 0, y: 14 }, title));
   values.forEach((value, at) => {
     const y = top + at * step, middle = y + step / 2 - 2;
-    const label = names[at].length > 20 ? `${names[at].slice(0, 19)}…` : names[at];
+    const label = names[at].length > letters ? `${names[at].slice(0, letters - 1)}…` : names[at];
     chart.append(node("text", { x: left - 8, y: middle + 4, "text-anchor": "end" }, label));
     const from = Math.min(x(0), x(value)), to = Math.max(x(0), x(value));
     chart.append(node("rect", { class: "bar", x: from, y, width: Math.max(1, to - from), height: step - 8 }));

@@ -5,6 +5,7 @@ import { drawBars, shortNumber } from "/console/chart.js";
 const find = (id) => document.getElementById(id);
 let me = null;
 let previewed = null;
+let toldSpent = null; // as it was told last
 
 function make(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -94,6 +95,14 @@ function describeColumn(column) {
   return parts.join(" · ");
 }
 
+function describeTable(table) {
+  const parts = table.owners.length ? [`rows of ${table.owners.map((owner) => `one ${owner}`).join(" and of ")}`] : [];
+  if (table.key.length) parts.push(`no two rows share ${table.key.join(", ")}`);
+  parts.push(...Object.entries(table.foreign_keys).map(([column, to]) => `${column} → ${to}`));
+  if (table.weight !== 1) parts.push(`weight ${shortNumber(table.weight)}`);
+  return parts.join(" · ");
+}
+
 function insert(text) {
   const editor = find("sql");
   editor.setRangeText(text, editor.selectionStart, editor.selectionEnd, "end");
@@ -101,10 +110,20 @@ function insert(text) {
   changed();
 }
 
+async function readTables() {
+  try {
+    return await call("GET", "/v1/tables");
+  } catch (error) {
+    if (!me?.owner || error.code !== "budget") throw error;
+    find("left").textContent = "no budget of your own";
+    return call("GET", "/v1/policy"); // an owner looks and explains without one
+  }
+}
+
 async function showTables() {
   let told;
   try {
-    told = await call("GET", "/v1/tables");
+    told = await readTables();
   } catch (error) {
     if (me) notify(error.message);
     return;
@@ -115,6 +134,7 @@ async function showTables() {
     ...told.tables.map((table) =>
       make("details", { open: "", class: "tree" },
         make("summary", {}, table.name, table.private ? "" : " (public)"),
+        make("p", { class: "small" }, describeTable(table)),
         ...table.columns.flatMap((column) => [
           make("button", { type: "button", title: "insert its name", onclick: () => insert(column.name) }, column.name),
           make("p", { class: "small" }, describeColumn(column)),
@@ -131,6 +151,7 @@ function amount(told) {
 
 function showBudget(budget) {
   if (!budget) return;
+  toldSpent = JSON.stringify(budget.spent);
   const measure = budget.limit.rho === undefined ? "epsilon" : "rho";
   const limit = budget.limit[measure], spent = budget.spent[measure];
   find("gauge").value = limit ? Math.min(1, spent / limit) : 1;
@@ -180,6 +201,9 @@ function sayError(number) {
   return `±${shortNumber(number.error)} with 95 %`;
 }
 
+// Never less than it is: it is a bound. (What is over by rounding alone stays as it is written.)
+const percent = (part) => `${Math.min(100, Math.ceil(1000 * part * (1 - 1e-12)) / 10).toFixed(1)} %`;
+
 async function preview() {
   clearError();
   const asked = question();
@@ -204,8 +228,8 @@ async function preview() {
     ["Mechanism", told.mechanism],
   ];
   if (told.membership_advantage !== null && told.membership_advantage !== undefined) {
-    const right = (Math.ceil(500 * (1 + told.membership_advantage) - 1e-9) / 10).toFixed(1);
-    pairs.splice(2, 0, ["Risk", `a guess whether one of them is in the data is right at most ${right} % of the time (50 % without the answer)`]);
+    const right = percent((1 + told.membership_advantage) / 2);
+    pairs.splice(2, 0, ["Risk", `a guess whether one of them is in the data is right at most ${right} of the time (50 % without the answer)`]);
   }
   find("preview-panel").replaceChildren(
     make("h2", {}, "Before you pay"), facts(pairs), ...told.warnings.map((text) => make("p", { class: "warning" }, text)));
@@ -217,11 +241,12 @@ async function pay() {
   if (previewed !== JSON.stringify(question())) return;
   clearError();
   find("pay").disabled = true;
+  find("preview-panel").hidden = true;
   find("answer-panel").replaceChildren(make("p", {}, "Asking …"));
   find("answer-panel").hidden = false;
   try {
     const told = await call("POST", "/v1/query", { ...question(), reuse: find("reuse").checked });
-    showAnswer(told.release);
+    showAnswer(told.release, toldSpent === JSON.stringify(told.budget.spent) ? "You had paid for this answer before: nothing was paid." : "");
     showBudget(told.budget);
   } catch (error) {
     find("answer-panel").hidden = true;
@@ -275,13 +300,13 @@ function copyText(release) {
   return [names, ...rows.map((row) => names.map((name) => row[name]))].map((line) => line.map(quote).join(",")).join("\n");
 }
 
-function showAnswer(release) {
-  const parts = [make("h2", {}, "Answer")];
+function showAnswer(release, said = "") {
+  const parts = [make("h2", {}, "Answer"), ...(said ? [make("p", {}, said)] : [])];
   const table = Array.isArray(release.value) && typeof release.value[0] === "object";
   if (table) parts.push(showRows(release.value), ...charts(release));
   else {
-    const said = isNumber(release.value) ? shortNumber(release.value) : JSON.stringify(release.value);
-    parts.push(make("p", { class: "value" }, said, release.error === undefined ? "" : ` ± ${shortNumber(release.error)}`));
+    const value = isNumber(release.value) ? shortNumber(release.value) : JSON.stringify(release.value);
+    parts.push(make("p", { class: "value" }, value, release.error === undefined ? "" : ` ± ${shortNumber(release.error)}`));
     if (isNumber(release.value) && isNumber(release.error)) parts.push(drawBars("", [""], [release.value], [release.error]));
   }
   const notes = release.notes ?? [];
@@ -348,22 +373,31 @@ function showAccounts(accounts) {
       make("button", { type: "button", class: "quiet", onclick: () => act(`${at}/revoke`) }, "Revoke"),
       ...(account.suspended ? [make("button", { type: "button", onclick: () => act(`${at}/resume`) }, "Resume")] : []),
     ];
-    const risk = account.loss_so_far.epsilon;
-    const belief = isNumber(risk) ? `${(100 / (1 + Math.exp(-risk))).toFixed(1)} %` : "";
+    const { epsilon: loss, delta = 0 } = account.loss_so_far;
+    const belief = isNumber(loss) ? percent((1 + delta * Math.exp(-loss)) / (1 + Math.exp(-loss))) : "";
     const said = (name, text) => make("td", { class: "number", "data-name": name }, text);
     return make("tr", {}, make("td", {}, account.analyst ?? "all together (cap)"), said("spent", amount(account.spent)),
       said("left", amount(account.left)), said("a guess is right", belief),
       make("td", {}, account.suspended ? make("span", { class: "badge" }, "suspended") : ""), make("td", {}, make("span", { class: "row" }, ...buttons)));
   });
+  const name = make("input", { id: "new-analyst", placeholder: "name", size: 12, "aria-label": "an analyst who has no account yet" });
+  const total = make("input", { id: "new-limit", placeholder: "ε", size: 6, inputmode: "decimal", "aria-label": "limit of the new analyst" });
+  const grant = (event) => {
+    event.preventDefault();
+    act(`/v1/accounts/${encodeURIComponent(name.value)}/grant`, { epsilon: Number(total.value) });
+  };
+  const added = make("form", { class: "row", onsubmit: grant }, "Somebody new:", name, total, make("button", { id: "new-grant", type: "submit" }, "Grant"));
   const heads = ["spent", "left", "a guess is right"].map((name) => make("th", { class: "number" }, name));
   find("accounts").replaceChildren(make("div", { class: "scroll" }, make("table", { class: "accounts" },
     make("thead", {}, make("tr", {}, make("th", {}, "analyst"), ...heads, make("th"), make("th"))), make("tbody", {}, ...rows))),
+    added,
     make("p", { class: "small" }, "‘A guess is right’: how often somebody who saw all answers guesses at best whether one unit is in the data, where half is chance."));
 }
 
 function showPolicy(policy) {
   find("policy").replaceChildren(facts([["Protects", policy.distance], ["Answers leave", policy.answer_every ? `at multiples of ${policy.answer_every} s` : "as soon as they are there"]]),
     ...policy.tables.map((table) => make("details", {}, make("summary", {}, `${table.name} – ${table.private ? "private" : "public"}`),
+      make("p", { class: "small" }, describeTable(table)),
       ...table.columns.map((column) => make("p", { class: "small" }, `${column.name}: ${describeColumn(column)}`)),
       ...(table.hidden.length ? [make("p", { class: "small" }, `hidden: ${table.hidden.join(", ")}`)] : []))));
 }
