@@ -19,6 +19,7 @@ from sqlglot import exp
 from sordino.core import ParameterError, Place
 from sordino.engines import ColumnType
 from sordino.sql.aggregates import Measure
+from sordino.sql.expressions.absence import find_filled
 from sordino.sql.expressions.decimals import Digits
 from sordino.sql.expressions.value import Value
 from sordino.sql.lookups import Lookup
@@ -55,6 +56,11 @@ class Occurrence:
     def private(self) -> bool:
         """Whether its rows are protected."""
         return self.weight is not None
+
+    @property
+    def filled(self) -> frozenset[str]:
+        """Columns that are never NULL, by catalogue or promise."""
+        return self.required | {name for check in self.checks if (name := find_filled(check)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -512,3 +513,44 @@ def test_a_rank_of_dates_is_refused_with_the_days_to_ask_about():
         ParameterError, match=r"this is a timestamp: ask about days, CAST\(at AS DATE\) - DATE"
     ):
         read("SELECT MAX(at) FROM orders")
+
+
+# --- columns that are never NULL
+
+
+FILLED = {
+    **CATALOGUE,
+    "orders": Table("orders", (*(replace(c, nullable=False) for c in CATALOGUE["orders"].columns),)),
+    "customers": CATALOGUE["customers"],
+}
+PROMISED = Policy.load(
+    "version: 1\ndataset: shop\ntables: {customers: {check: age IS NOT NULL, columns: {age: {bounds: [0, 120]}}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "measures"),
+    [
+        ("SELECT COUNT(*), COUNT(items), COUNT(o.region) FROM orders o", 1),
+        ("SELECT COUNT(*), AVG(items) FROM orders", 2),
+        ("SELECT AVG(items), COUNT(id), COUNT(paid) FROM orders", 2),
+        ("SELECT COUNT(*), VAR_POP(items) FROM orders", 3),
+        ("SELECT COUNT(*), COUNT(o.items) FROM orders o JOIN customers c ON c.id = o.customer", 1),
+        ("SELECT COUNT(*), COUNT(items / rate) FROM orders", 2),  # NULL where rate is 0
+        ("SELECT COUNT(*), COUNT(NULLIF(items, 1)) FROM orders", 2),
+        ("SELECT COUNT(*), COUNT(c.age) FROM orders o JOIN customers c ON c.id = o.customer", 2),
+        ("SELECT COUNT(*), AVG(o.items) FROM regions r LEFT JOIN orders o ON o.region = r.name", 3),
+    ],
+)
+def test_a_column_that_is_never_null_has_the_number_of_rows(text, measures):
+    """One number of both, so that the budget is not divided for it."""
+    statement = read_statement(text, policy=POLICY, catalogue=FILLED, dialect="duckdb")
+    assert len(statement.measures) == measures
+    assert len(read(text).measures) == text.count("COUNT(") + 2 * text.count("AVG(") + 3 * text.count(
+        "VAR_POP("
+    )
+
+
+def test_a_promise_that_a_column_is_there_counts_too():
+    text = "SELECT COUNT(*), COUNT(age) FROM customers"
+    assert len(read_statement(text, policy=PROMISED, catalogue=CATALOGUE, dialect="duckdb").measures) == 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sordino.sql.aggregates.aggregate import Aggregate, Part
-from sordino.sql.aggregates.count import RowCount
+from sordino.sql.aggregates.count import count_where_there
 from sordino.sql.aggregates.measure import Measure
 from sordino.sql.aggregates.sum import read_sum
 from sordino.sql.expressions import Expressions
@@ -17,7 +17,7 @@ from sordino.sql.known import Known, clip, divide
 
 def _read(node: exp.Avg, expressions: Expressions) -> tuple[Measure, ...]:
     total = read_sum(node, expressions)
-    return total, RowCount(total.value, f"COUNT({node.this.sql()})")
+    return total, count_where_there(total.value, f"COUNT({node.this.sql()})", expressions)
 
 
 def _combine(parts: Sequence[Part]) -> Known:

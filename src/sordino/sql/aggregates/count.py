@@ -51,6 +51,12 @@ class RowCount:
         return replace(self, value=value)
 
 
+def count_where_there(value: exp.Expr, text: str, expressions: Expressions) -> RowCount:
+    """COUNT(x), which is COUNT(*) where x is a column that is never NULL: one number, paid for once."""
+    filled = isinstance(value, exp.Column) and (value.table, value.name) in expressions.filled
+    return RowCount(None if filled else value, text)
+
+
 def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount | DistinctCount]:
     if isinstance(node.this, exp.Distinct):
         return (read_distinct(node, expressions),)
@@ -61,8 +67,10 @@ def _read(node: exp.Count, expressions: Expressions) -> tuple[RowCount | Distinc
     value = expressions.value(inner)
     if value.kind == "null":
         text.wrong(node, "COUNT(NULL) is always 0; write COUNT(*)")
-    counted = None if value.constant is not None else value.expression
-    return (RowCount(counted, f"COUNT({inner.sql()})"),)
+    asked = f"COUNT({inner.sql()})"
+    if value.constant is not None:
+        return (RowCount(None, asked),)
+    return (count_where_there(value.expression, asked, expressions),)
 
 
 COUNT = Aggregate("count", (exp.Count,), _read, combine=take_first)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sordino.sql.aggregates.aggregate import Aggregate, Part
-from sordino.sql.aggregates.count import RowCount
+from sordino.sql.aggregates.count import count_where_there
 from sordino.sql.aggregates.measure import Measure
 from sordino.sql.aggregates.sum import read_sum
 from sordino.sql.expressions import Expressions
@@ -34,7 +34,7 @@ def _read(node: exp.Expr, expressions: Expressions) -> tuple[Measure, ...]:
     total = read_sum(exp.Sum(this=centred), expressions)
     squares = read_sum(exp.Sum(this=exp.Mul(this=centred.copy(), expression=centred.copy())), expressions)
     return (
-        RowCount(plain.value, f"COUNT({node.this.sql()})"),
+        count_where_there(plain.value, f"COUNT({node.this.sql()})", expressions),
         total,
         replace(squares, low=Fraction(0), text=f"SUM of squares of {centred.this.sql()}"),
     )

@@ -63,3 +63,12 @@ def is_untrue_without(condition: exp.Expr, absent: AbstractSet[str]) -> bool:
         if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
             return is_null_without(inner.this, absent)
     return is_null_without(condition, absent)
+
+
+def find_filled(check: exp.Expr) -> str | None:
+    """The column of a check that says: column IS NOT NULL."""
+    tree = check.unnest()
+    inner = tree.this.unnest() if isinstance(tree, exp.Not) else None
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        return str(inner.this.name) if isinstance(inner.this, exp.Column) else None
+    return None

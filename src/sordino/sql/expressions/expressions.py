@@ -46,10 +46,15 @@ _RULES: Rules = {
 
 
 class Expressions:
-    """Translates scalar expressions of one SELECT; ``resolve`` knows its columns."""
+    """Translates scalar expressions of one SELECT; ``resolve`` knows its columns.
 
-    def __init__(self, text: Text, resolve: Resolve) -> None:
-        self.text, self.resolve = text, resolve
+    ``filled``: (alias, column) of those that are never NULL, by catalogue or promise.
+    """
+
+    def __init__(
+        self, text: Text, resolve: Resolve, filled: frozenset[tuple[str, str]] = frozenset()
+    ) -> None:
+        self.text, self.resolve, self.filled = text, resolve, filled
         self._depth = 0
 
     def value(self, node: exp.Expr) -> Value:

@@ -121,7 +121,8 @@ class Names:
 
     def expressions(self, scope: Scope) -> Expressions:
         """The translator for one SELECT."""
-        return Expressions(self.text, lambda column: self._resolve(column, scope))
+        filled = frozenset((o.alias, column) for o in self.occurrences for column in o.filled)
+        return Expressions(self.text, lambda column: self._resolve(column, scope), filled)
 
     def read_sources(self, select: exp.Select, visible: Mapping[str, Definition]) -> Scope:
         """FROM, JOIN, WHERE and WITH of a SELECT."""

@@ -40,15 +40,6 @@ def read_term(node: exp.Expr, resolve: Resolve, text: Text) -> Term:
     return _Reader(resolve, text).term(node)
 
 
-def find_filled(check: exp.Expr) -> str | None:
-    """The column of a check that says: column IS NOT NULL."""
-    tree = check.unnest()
-    inner = tree.this.unnest() if isinstance(tree, exp.Not) else None
-    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
-        return str(inner.this.name) if isinstance(inner.this, exp.Column) else None
-    return None
-
-
 class _Reader:
     def __init__(self, resolve: Resolve, text: Text) -> None:
         self._resolve, self._text = resolve, text

@@ -12,11 +12,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sordino.core import ParameterError, UnsupportedError
+from sordino.sql.expressions.absence import find_filled
 from sordino.sql.policy import Policy, TablePolicy
 from sordino.sql.policy.promises import read_check
 from sordino.sql.solver.conditions import Condition
 from sordino.sql.solver.query import ColumnShape, TableShape
-from sordino.sql.solver.reading import find_filled, read_condition
+from sordino.sql.solver.reading import read_condition
 from sordino.sql.solver.terms import RowField, SolverKind
 from sordino.sql.text import Text
 

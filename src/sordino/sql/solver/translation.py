@@ -17,7 +17,7 @@ from sordino.sql.expressions.value import Value
 from sordino.sql.question import CountedRows, CountedSelect, JoinQuestion, Occurrence
 from sordino.sql.solver.conditions import Asserted, Condition, Every
 from sordino.sql.solver.query import ColumnShape, JoinLeaf, SetQuery, SetTree, TableShape
-from sordino.sql.solver.reading import find_filled, read_condition
+from sordino.sql.solver.reading import read_condition
 from sordino.sql.solver.terms import Hidden, RowField, SolverKind, Term
 from sordino.sql.text import Text
 
@@ -102,7 +102,7 @@ class Translator:
         return TableShape(first.table, shapes, (first.key,) if keyed else (), tuple(checks))
 
     def _is_filled(self, first: Occurrence, column: str) -> bool:
-        if column in first.required or any(find_filled(check) == column for check in first.checks):
+        if column in first.filled:
             return True
         return all(
             any(_rejects_null(condition, occurrence.alias, column) for condition in conditions)
