@@ -141,11 +141,11 @@ def query(
             "noise": cast(GridNoiseName | None, noise),
             "error_share": error_share,
             "analyses": analyses or None,
+            "filters": filters,
         }
         if dry_run:
             _print_preview(session.preview(asked, epsilon, delta, **options), as_json)
             return
-        options["filters"] = filters
         release = session.query(asked, epsilon, delta, reuse=reuse, non_negative=non_negative, **options)
         account = session.budget()
     if as_json:

@@ -151,6 +151,7 @@ class Session:
         noise: GridNoiseName | None = None,
         error_share: Any = 0.0,
         analyses: Sequence[str] | str | None = None,
+        filters: str | None = None,
     ) -> Preview:
         """What `query` would cost with these arguments, and the public part of its error; nothing is spent.
 
@@ -165,6 +166,7 @@ class Session:
             "noise": noise,
             "error_share": error_share,
             "analyses": analyses,
+            "filters": filters,
         }
         return preview_question(self._data, self.analyst, SqlQuestion(sql, options))
 

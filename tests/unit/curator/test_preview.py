@@ -207,3 +207,21 @@ def test_how_many_must_hold_a_group_is_told_before(of_users):
     # 14 holders at epsilon 1, which is the third that groups get: spec's figure of the optimal chain
     assert "one of 14 customers with an even chance" in preview.composition
     assert "its rank is within" in preview.numbers[1].note
+
+
+def test_a_preview_of_cells_takes_the_filters_that_the_question_will_have():
+    policy = {
+        "version": 1,
+        "dataset": "staff",
+        "protects": "values",
+        "tables": {"staff": {"norm": "pay", "columns": {"pay": {"bounds": [0, 100], "granularity": 0.5}}}},
+        "budgets": {"ann": {"epsilon": 1}},
+    }
+    with sd.connect({"staff": pa.table({"pay": [1.5, 2.5]})}, policy=policy) as curator:
+        ann = curator.session("ann")
+        sql = "SELECT COUNT(*) FROM staff WHERE SQRT(pay + 1) > 2"
+        with pytest.raises(sd.SordinoError, match="granularity"):
+            ann.preview(sql, 1)
+        told = ann.preview(sql, 1, filters="ramp(5)")
+        assert told.affordable
+        assert ann.budget().spent.epsilon == 0

@@ -32,12 +32,12 @@ class Budgeted(RequestBody):
     noise: str | None = None
     error_share: Number = 0.0
     analyses: list[str] | None = None
+    filters: str | None = None
 
 
 class QueryBody(Budgeted):
     """`Session.query`."""
 
-    filters: str | None = None
     reuse: bool = False
     non_negative: bool = False
 
@@ -48,8 +48,6 @@ class PreviewBody(Budgeted):
 
 class ExplainBody(Budgeted):
     """`Curator.explain`."""
-
-    filters: str | None = None
 
 
 class QuantileBody(RequestBody):
@@ -141,7 +139,8 @@ class SeriesBody(RequestBody):
     every: str
     start: str
     horizon: int
-    epsilon: Number
+    epsilon: Number | None = None
+    rho: Number | None = None
     base: int | Literal["auto"] = "auto"
     name: str | None = None
 
