@@ -36,7 +36,8 @@ def examples(
     written = find_example_files(folder) if folder.exists() else None
     if folder.exists() and written is None and not force:
         raise ParameterError(
-            f"{folder} exists and does not hold these files as they are: give --force to write into it, or another folder"
+            f"{folder} exists and does not hold these files as they are: "
+            "give --force to write into it, or another folder"
         )
     try:
         written = written or write_example_files(folder)

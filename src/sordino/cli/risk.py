@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sordino.cli.output import print_json
+from sordino.cli.picture import save_picture
 from sordino.core import Loss, ParameterError
 
 if TYPE_CHECKING:
@@ -218,10 +219,7 @@ def _write_plot(
 
         allowed = [TradeOff.of_loss(Loss(epsilon=epsilon))] if laplace and epsilon is not None else []
         figure = draw_trade_off(curve, *allowed)
-        try:
-            figure.savefig(name, dpi=150)
-        except OSError as error:
-            raise ParameterError(f"{name} cannot be written: {str(error.strerror).lower()}") from None
+        save_picture(figure, name, dpi=150)
     else:
         raise ParameterError(
             f"a picture is written to FILE.html, FILE.png, FILE.svg or FILE.pdf, got {name!r}"

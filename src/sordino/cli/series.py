@@ -8,6 +8,7 @@ import typer
 
 from sordino.cli import question_options as ask
 from sordino.cli.output import print_json, printable
+from sordino.cli.picture import check_picture, save_picture
 from sordino.cli.query import PolicyFile, Sql, Target, policy_path, print_rows, shown, take_sql
 from sordino.core import ParameterError
 from sordino.display.progress import show_progress
@@ -163,6 +164,7 @@ def plot_series(
     from sordino.curator import connect
     from sordino.series import Kalman
 
+    check_picture(output)
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
         found = curator.session(analyst).find_series(name)
         release, smoothed = found.show(), None
@@ -170,10 +172,7 @@ def plot_series(
             noises = [max(found.error(time) ** 2, _LEAST_VARIANCE) for time in release.times]
             smoothed = Kalman(step_variance, noises).filter(release.value.tolist()).estimates
         figure = found.plot(smoothed=smoothed)
-    try:
-        figure.savefig(output, dpi=110)
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"the picture cannot be written to {output!r}: {error}") from None
+    save_picture(figure, output, dpi=110)
     if as_json:
         print_json({"output": output})
     else:
