@@ -28,7 +28,7 @@ Target = Annotated[
 Sql = Annotated[
     str,
     typer.Argument(
-        metavar="SQL", help="One SELECT with COUNT, SUM, AVG or MEDIAN; '-' reads it from a pipe."
+        metavar="SQL", help="One SELECT with COUNT, SUM, AVG, MAX, MEDIAN, …; '-' reads it from a pipe."
     ),
 ]
 PolicyFile = Annotated[
