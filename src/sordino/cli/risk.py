@@ -11,6 +11,7 @@ import typer
 from sordino.cli.output import print_json
 from sordino.cli.picture import save_picture
 from sordino.core import Loss, ParameterError
+from sordino.core.parameters import did_you_mean
 
 if TYPE_CHECKING:
     from sordino.risk import Goal, Prior, RiskAdvice, TradeOff
@@ -188,6 +189,12 @@ def _read(text: str, given: list[str]) -> tuple[Goal, dict[str, Prior]]:
             column, rest = goal.columns[0], one
         else:
             column, rest = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
+            kind = rest.split(None, 1)[0] if rest else ""
+            if kind not in KINDS:
+                hint = did_you_mean(kind, KINDS) or did_you_mean(
+                    column, KINDS, otherwise=f"kinds are {', '.join(KINDS)}"
+                )
+                raise ParameterError(f"the prior {one!r} names no kind: {hint}")
         (constraint,) = parse_constraints(f"t.{column.replace('.', '_')} {rest};").values()
         priors[column] = make_prior(constraint)
     return goal, priors

@@ -76,8 +76,8 @@ def read_file(path: Path, what: str) -> str:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, ParameterError):
             raise
-        why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
-        raise ParameterError(f"{path} {why}") from None
+        reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
+        raise ParameterError(f"{path} cannot be read: {reason}") from None
 
 
 def read_amount(name: str, value: Any) -> Fraction:
