@@ -24,6 +24,17 @@ def test_a_folder_that_exists_is_left_alone_unless_told(sordino, files):
     assert (files / "mine" / "votes.csv").exists()
 
 
+def test_to_write_them_again_is_no_error(sordino, files):
+    first = sordino("examples", "one")
+    again = sordino("examples", "one")
+    assert (again.code, again.out, again.err) == (0, first.out, "")
+    (files / "one" / "pay.csv").write_text("mine\n")
+    assert sordino("examples", "one").code != 0
+    assert (files / "one" / "pay.csv").read_text() == "mine\n"
+    assert sordino("examples", "one", "--force").code == 0
+    assert (files / "one" / "pay.csv").read_text() != "mine\n"
+
+
 def test_a_folder_that_cannot_be_made_is_a_refusal(sordino, files):
     refused = sordino("examples", "votes.csv/inside")
     assert refused.code != 0

@@ -17,6 +17,7 @@ def shop(tmp_path, monkeypatch):
     columns = dict(zip(("colour", "age", "bought"), map(list, zip(*rows, strict=True)), strict=True))
     pyarrow.parquet.write_table(pa.table(columns), tmp_path / "visits.parquet")
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "visits.png").mkdir()
     return tmp_path
 
 
@@ -44,6 +45,9 @@ def test_a_tree_is_told_as_json_and_drawn(sordino, shop):
         (("--epsilon", 1, "--classes", "yes"), "at least two labels"),
         (("--epsilon", 1, "--criterion", "ginni"), "did you mean 'gini'"),
         (("--epsilon", 1, "--depth", 0), "depth"),
+        (("--epsilon", 1, "--plot", "tree.docx"), "FILE.png, FILE.svg or FILE.pdf, got 'tree.docx'"),
+        (("--epsilon", 1, "--plot", "nowhere/tree.png"), "nowhere/tree.png cannot be written: no such"),
+        (("--epsilon", 1, "--plot", "visits.png"), "visits.png cannot be written: is a directory"),
     ],
 )
 def test_slips_are_explained_in_a_sentence(sordino, shop, changes, message):

@@ -51,6 +51,15 @@ def test_people_read_a_sentence(capsys):
             ["epsilon", "--goal", "is(c)", "--prior", "d set 'x' 'y'", "--advantage", "0.1"],
             "no prior is known",
         ),
+        (["epsilon", "--goal", "is(c)", "--prior", "c", "--advantage", "0.1"], "the prior 'c' names no kind"),
+        (
+            ["epsilon", "--goal", "is(c)", "--prior", "setPriro ('x', 1)", "--advantage", "0.1"],
+            "the prior \"setPriro ('x', 1)\" names no kind: did you mean 'setPrior'?",
+        ),
+        (
+            ["epsilon", "--goal", "is(c)", "--prior", "c setPriro ('x', 1)", "--advantage", "0.1"],
+            "did you mean 'setPrior'?",
+        ),
         (["curve"], "exactly one"),
         (["curve", "--epsilon", "1", "--plot", "x.txt"], "FILE.html"),
         (["curve", "--rho", "1", "--laplace"], "pure epsilon"),

@@ -70,6 +70,6 @@ def test_bad_input_is_one_line(sordino, files):
     assert "LEFT JOIN" in result.err
     result = sordino("sensitivity", "none.sql", "-s", "schema.sql")
     assert result.code != 0
-    assert "none.sql cannot be read" in result.err
+    assert "none.sql cannot be read: no such file or directory" in result.err
     late = sordino("sensitivity", "query.sql", "-s", "schema.sql", "--timeout", 1e-9, "--json")
     assert {row["sensitivity"] for row in json.loads(late.out)["tables"]} == {"unknown"}

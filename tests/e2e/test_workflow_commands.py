@@ -76,7 +76,7 @@ def test_components(sordino, files):
 
 
 MISTAKES = [
-    (("components", "none.json", "--rho", "0"), "none.json cannot be read"),
+    (("components", "none.json", "--rho", "0"), "none.json cannot be read: no such file or directory"),
     (("components", "votes.csv", "--rho", "0"), "is not JSON"),
     (("components", "space.json"), "give --rho"),
     (("components", "space.json", "--rho", "a|b"), "point c is in no class"),
@@ -84,7 +84,7 @@ MISTAKES = [
         ("components", "bad.json", "--rho", "a|b|c"),
         "triangle inequality fails: a and c are 5 apart, and 2 by way of b",
     ),
-    (("workflow", "cost", "none.yaml"), "none.yaml cannot be read"),
+    (("workflow", "cost", "none.yaml"), "none.yaml cannot be read: no such file or directory"),
     (("workflow", "leaks", LOGS, "--objects", "unknown"), "no object 'unknown'"),
     (("workflow", "leaks", LOGS, "--csv", "--json"), "--csv or --json"),
     (("workflow", "page", LOGS, "-o", "nowhere/x.html"), "cannot be written"),

@@ -110,8 +110,9 @@ def _classes(text: str) -> list[list[str]]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"{path} cannot be read") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
+        raise ParameterError(f"{path} cannot be read: {reason}") from None
     except ValueError as error:
         raise ParameterError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, dict):

@@ -22,7 +22,8 @@ def examples(
     """Write small public files to try the other commands on.
 
     A shop with its policy, a column of pay, votes, a graph of friends, and a
-    table of people with the schema of a tree. The same files every time.
+    table of people with the schema of a tree. The same files every time, so
+    nothing happens where all of them are there already.
 
     [bold]Examples[/bold]
 
@@ -30,12 +31,16 @@ def examples(
       sordino examples
       sordino topk sordino-examples/friends.txt -k 5 --epsilon 2
     """
-    from sordino.demo.example_files import write_example_files
+    from sordino.demo.example_files import find_example_files, write_example_files
 
-    if folder.exists() and not force:
-        raise ParameterError(f"{folder} exists: give --force to write into it, or another folder")
+    written = find_example_files(folder) if folder.exists() else None
+    if folder.exists() and written is None and not force:
+        raise ParameterError(
+            f"{folder} exists and does not hold these files as they are: "
+            "give --force to write into it, or another folder"
+        )
     try:
-        written = write_example_files(folder)
+        written = written or write_example_files(folder)
     except OSError as error:
         raise ParameterError(f"{folder} cannot be written: {(error.strerror or 'error').lower()}") from None
     if as_json:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 ledger = typer.Typer(
     name="ledger",
-    help="Budgets of analysts, and the record of what was released.",
     rich_markup_mode="rich",
 )
 
@@ -219,6 +218,11 @@ def show(file: LedgerFile, dataset: DatasetFilter = None, as_json: ask.Json = Fa
     """Show every account: its limit, what was spent and what is left.
 
     Checks first that every sum equals that of its events.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino ledger show shop.ledger
     """
     from sordino.ledger import Ledger
 
@@ -333,6 +337,12 @@ def history(
     """Show what happened, oldest first: grants, payments, releases, failures.
 
     SQL is shortened to one line; --json and 'ledger export' have everything.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino ledger history shop.ledger
+      sordino ledger history shop.ledger --dataset shop --analyst ann --json
     """
     events = _events(file, dataset, analyst)
     if as_json:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 logs = typer.Typer(
     name="logs",
-    help="Event logs of several owners, correlated into chains in the clear or in secret.",
     rich_markup_mode="rich",
 )
 
@@ -122,7 +121,15 @@ def correlate_logs(
     output: Folder = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Join entries that share a value into chains; each owner gets the chains that it is part of."""
+    """Join entries that share a value into chains; each owner gets the chains that it is part of.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino logs correlate a=a.csv b=b.csv --values ip,user
+      sordino logs correlate a=a.csv b=b.csv --values ip,user --secret \\
+          --owner a --json
+    """
     from sordino.logs import correlate, correlate_secret
 
     if hide_times and not (secret or emulate):
@@ -190,6 +197,12 @@ def pipe_logs(
     Own chains are found in the clear by each owner. Known ones are dropped,
     the rest is correlated in secret, and the chains that come back are added
     to what each owner knows.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino logs pipeline a=a.csv b=b.csv --values ip,user \\
+          --known a=known.csv -o results/
     """
     from sordino.logs import run_pipeline
 
@@ -233,7 +246,14 @@ def show_logs(
     yes: Yes = False,
     as_json: ask.Json = False,
 ) -> None:
-    """Make up logs, correlate them in the clear and in secret, and compare what every owner gets."""
+    """Make up logs, correlate them in the clear and in secret, and compare what every owner gets.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino logs demo --entries 20
+      sordino logs demo --entries 200 --owners 3 --emulate
+    """
     whole("entries", entries, least=1)
     if not 2 <= owners <= 4:
         raise ParameterError(f"owners must be 2 to 4, got {owners}")

@@ -99,6 +99,12 @@ def check(
     somewhere, do conditions hold, how many values lie beyond bounds and
     domains? NOT PRIVATE. The exit code is 3 where a key, a foreign key or
     a condition does not hold.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino policy check shop/ shop.yaml
+      sordino policy check postgresql://localhost/shop shop.yaml --rows
     """
     from sordino.curator import connect
     from sordino.curator.accounts import limit_of

@@ -9,6 +9,7 @@ import typer
 from sordino.cli import question_options as ask
 from sordino.cli.output import console, plain_table, print_description, print_json, printable
 from sordino.core import ParameterError
+from sordino.core.release_view import say_cut
 from sordino.mechanisms.names import GridNoiseName, SqlMechanismName, list_names
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Target = Annotated[
 Sql = Annotated[
     str,
     typer.Argument(
-        metavar="SQL", help="One SELECT with COUNT, SUM, AVG or MEDIAN; '-' reads it from a pipe."
+        metavar="SQL", help="One SELECT with COUNT, SUM, AVG, MAX, MEDIAN, …; '-' reads it from a pipe."
     ),
 ]
 PolicyFile = Annotated[
@@ -190,7 +191,7 @@ def _print(release: Release, account: Account) -> None:
         print(shown(release.value))
     if release.error is not None:
         whose = "each number is" if isinstance(release.value, list) else ""
-        print(f"{whose} within {release.error:g} of the exact answer with 95 %".strip())
+        print(f"{whose} within {release.error:g} of the exact answer with 95 %{say_cut(release)}".strip())
     if release.errors is not None and len(release.errors) > 1:
         for column, radius in release.errors.items():
             told = "no radius is known" if radius is None else f"within {radius:g}"

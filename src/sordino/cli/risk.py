@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sordino.cli.output import print_json
+from sordino.cli.picture import save_picture
 from sordino.core import Loss, ParameterError
+from sordino.core.parameters import did_you_mean
 
 if TYPE_CHECKING:
     from sordino.risk import Goal, Prior, RiskAdvice, TradeOff
@@ -187,6 +189,12 @@ def _read(text: str, given: list[str]) -> tuple[Goal, dict[str, Prior]]:
             column, rest = goal.columns[0], one
         else:
             column, rest = (words[0] if words else ""), (words[1] if len(words) > 1 else "")
+            kind = rest.split(None, 1)[0] if rest else ""
+            if kind not in KINDS:
+                hint = did_you_mean(kind, KINDS) or did_you_mean(
+                    column, KINDS, otherwise=f"kinds are {', '.join(KINDS)}"
+                )
+                raise ParameterError(f"the prior {one!r} names no kind: {hint}")
         (constraint,) = parse_constraints(f"t.{column.replace('.', '_')} {rest};").values()
         priors[column] = make_prior(constraint)
     return goal, priors
@@ -218,10 +226,7 @@ def _write_plot(
 
         allowed = [TradeOff.of_loss(Loss(epsilon=epsilon))] if laplace and epsilon is not None else []
         figure = draw_trade_off(curve, *allowed)
-        try:
-            figure.savefig(name, dpi=150)
-        except OSError as error:
-            raise ParameterError(f"{name} cannot be written: {str(error.strerror).lower()}") from None
+        save_picture(figure, name, dpi=150)
     else:
         raise ParameterError(
             f"a picture is written to FILE.html, FILE.png, FILE.svg or FILE.pdf, got {name!r}"

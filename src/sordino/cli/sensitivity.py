@@ -97,8 +97,8 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
-        raise ParameterError(f"{path} {why}") from None
+        reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
+        raise ParameterError(f"{path} cannot be read: {reason}; the query and the schema are files") from None
 
 
 def _write(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from sordino.cli import question_options as ask
 from sordino.cli.output import print_json, printable
+from sordino.cli.picture import check_picture, save_picture
 from sordino.cli.query import PolicyFile, Sql, Target, policy_path, print_rows, shown, take_sql
 from sordino.core import ParameterError
 from sordino.display.progress import show_progress
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 series = typer.Typer(
     name="series",
-    help="Questions for every interval of time: opened once, paid once.",
     rich_markup_mode="rich",
 )
 LedgerFile = Annotated[
@@ -71,7 +71,15 @@ def pay_series(
     name: Annotated[str | None, typer.Option(help="The name of the series; its SQL otherwise.")] = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Pay for a series and write it into the ledger; one that is there already costs nothing."""
+    """Pay for a series and write it into the ledger; one that is there already costs nothing.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series open shop/ "SELECT COUNT(*) FROM orders" --name daily \\
+          --time ts --every "1 day" --start 2024-01-01 --horizon 365 \\
+          -p policy.yaml -l shop.ledger -a ann -e 1
+    """
     from sordino.curator import connect
 
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
@@ -111,7 +119,15 @@ def answer_next(
     ] = False,
     as_json: ask.Json = False,
 ) -> None:
-    """Answer the next interval that is over, at no further cost."""
+    """Answer the next interval that is over, at no further cost.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino series next shop/ daily -p policy.yaml -l shop.ledger -a ann
+      sordino series next shop/ daily -p policy.yaml -l shop.ledger -a ann \\
+          --all --json
+    """
     from sordino.curator import connect
 
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
@@ -137,7 +153,13 @@ def show_series(
     analyst: Analyst,
     as_json: ask.Json = False,
 ) -> None:
-    """Every total so far, from the ledger alone."""
+    """Every total so far, from the ledger alone.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series show shop/ daily -p policy.yaml -l shop.ledger -a ann
+    """
     from sordino.curator import connect
 
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
@@ -159,10 +181,18 @@ def plot_series(
     ] = None,
     as_json: ask.Json = False,
 ) -> None:
-    """A picture of every total so far, with the band of 95 %."""
+    """A picture of every total so far, with the band of 95 %.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series plot shop/ daily -p policy.yaml -l shop.ledger -a ann \\
+          -o daily.png
+    """
     from sordino.curator import connect
     from sordino.series import Kalman
 
+    check_picture(output)
     with connect(target, policy=policy_path(policy), ledger=ledger) as curator:
         found = curator.session(analyst).find_series(name)
         release, smoothed = found.show(), None
@@ -170,10 +200,7 @@ def plot_series(
             noises = [max(found.error(time) ** 2, _LEAST_VARIANCE) for time in release.times]
             smoothed = Kalman(step_variance, noises).filter(release.value.tolist()).estimates
         figure = found.plot(smoothed=smoothed)
-    try:
-        figure.savefig(output, dpi=110)
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"the picture cannot be written to {output!r}: {error}") from None
+    save_picture(figure, output, dpi=110)
     if as_json:
         print_json({"output": output})
     else:
@@ -194,7 +221,14 @@ def release_totals(
     ] = False,
     as_json: ask.Json = False,
 ) -> None:
-    """Running totals of a column of changes, one row per time."""
+    """Running totals of a column of changes, one row per time.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino series tree days.csv --column visits --horizon 365 -e 1
+      cat days.csv | sordino series tree - --horizon 365 -e 1 --subtract
+    """
     from sordino.series import BlockTree, SubtractionTree
 
     if base != "auto" and not base.isdigit():
@@ -219,7 +253,14 @@ def smooth_numbers(
     robust: Annotated[float | None, typer.Option(help="Cut surprises at so many deviations.")] = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Smooth released numbers; spends nothing, and adds no privacy."""
+    """Smooth released numbers; spends nothing, and adds no privacy.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series kalman totals.csv --column total --step-variance 4 \\
+          --noise-variance 100
+    """
     from sordino.series import Kalman
 
     smoothed = Kalman(step_variance, noise_variance, robust).filter(_numbers(file, column))
@@ -242,7 +283,14 @@ def advise_series(
     sensitivity: Annotated[float, typer.Option(help="How far one row moves the change of its time.")] = 1.0,
     as_json: ask.Json = False,
 ) -> None:
-    """The error of every mechanism for running totals, the best first."""
+    """The error of every mechanism for running totals, the best first.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino series advise --horizon 365 --epsilon 1
+      sordino series advise --horizon 365 --rho 0.5 --json
+    """
     from sordino.series import advise as compare
 
     found = compare(horizon, epsilon, sensitivity, rho=rho)
@@ -274,7 +322,13 @@ def release_event_sums(
     ] = None,
     as_json: ask.Json = False,
 ) -> None:
-    """Sums over rows that come and go, at every time; an empty or 0 removed is a row that stays."""
+    """Sums over rows that come and go, at every time; an empty or 0 removed is a row that stays.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series events rows.csv --horizon 30 --epsilon 1
+    """
     from sordino.cli.read_table import read_table
     from sordino.series import EventSums, TimedRow
 
@@ -307,7 +361,13 @@ def plan_budget(
     times: Annotated[int | None, typer.Option(help="How many values; an endless series otherwise.")] = None,
     as_json: ask.Json = False,
 ) -> None:
-    """What a budget that renews itself allows at every time."""
+    """What a budget that renews itself allows at every time.
+
+    [bold]Example[/bold]
+
+    \b
+      sordino series budget --limit 1 --correlation 1/2 --times 7
+    """
     from sordino.series import RenewableBudget
 
     budget = RenewableBudget(limit, correlation)

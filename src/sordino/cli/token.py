@@ -57,7 +57,14 @@ def add_token(
 
 @token.command("list")
 def list_tokens(tokens: TokensFile = "sordino.tokens", as_json: ask.Json = False) -> None:
-    """All tokens that were made: whose they are and whether they still open, not themselves."""
+    """All tokens that were made: whose they are and whether they still open, not themselves.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino token list
+      sordino token list --tokens shop.tokens --json
+    """
     from sordino.server.tokens import Tokens
 
     with Tokens(tokens) as book:
@@ -81,7 +88,14 @@ def revoke_token(
     tokens: TokensFile = "sordino.tokens",
     as_json: ask.Json = False,
 ) -> None:
-    """Close a token for good: it stops working at the next request."""
+    """Close a token for good: it stops working at the next request.
+
+    [bold]Examples[/bold]
+
+    \b
+      sordino token list
+      sordino token revoke poox24hj
+    """
     from sordino.server.tokens import Tokens
 
     with Tokens(tokens) as book:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sordino.cli.output import print_json
+from sordino.cli.picture import check_picture, save_picture
 from sordino.mechanisms.names import CriterionName, MechanismName, list_names
 
 
@@ -40,7 +41,9 @@ def tree(
         typer.Option(help=f"The mechanism that chooses attributes: {list_names(MechanismName)}."),
     ] = None,
     show: Annotated[int, typer.Option(help="How many levels to print.")] = 3,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the tree into this picture.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw the tree into this .png, .svg or .pdf file.")
+    ] = None,
     memory_limit: Annotated[
         str | None, typer.Option(help="Of the database engine in this process, such as 2GB.")
     ] = None,
@@ -66,6 +69,8 @@ def tree(
     from sordino.engines import connect
     from sordino.learn import DecisionTreeClassifier, as_schema
 
+    if plot is not None:
+        check_picture(plot)
     domains = as_schema(schema)
     labels = [_read_label(label) for label in classes.split(",")]
     chosen: dict[str, Any] = {
@@ -83,7 +88,7 @@ def tree(
     with connect(data, types=types, memory_limit=memory_limit) as engine:
         classifier.fit_table(engine, name, target=target)
     if plot is not None:
-        classifier.plot(plot)
+        save_picture(classifier.plot(), plot, dpi=130)
     if as_json:
         print_json({"tree": classifier.tree_.to_dict(), "guarantee": classifier.guarantee_.to_dict()})
         return

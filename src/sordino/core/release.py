@@ -52,7 +52,7 @@ class Release:
     def __str__(self) -> str:
         lines = [f"{self.value}   ({self.mechanism}; {self.guarantee})"]
         if self.error is not None:
-            lines.append(say_error(self.error))
+            lines.append(say_error(self, self.error))
         return "\n".join([*lines, *self.notes])
 
     def _repr_html_(self) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sordino.core.release import Release
 
 _ERROR = "_error"
+NOT_IN_ERROR = "is not in the error"  # how a note ends that names what the radius leaves out
 
 
 def render_release(release: Release) -> str:
@@ -49,27 +50,37 @@ def _short(name: str, column: list[Any]) -> list[Any]:
     return [float(f"{value:.6g}") if isinstance(value, float) else value for value in column]
 
 
-def say_error(radius: float, of: str = "") -> str:
+def say_error(release: Release, radius: float, of: str = "") -> str:
     """What a radius of 95 % means, of the answer or of a column."""
-    return (
-        f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {'value' if of else 'answer'}"
-    )
+    what = "value" if of else "answer"
+    return f"95 % of draws{of and f' of {of}'} lie within ±{radius:g} of the exact {what}{say_cut(release)}"
+
+
+def say_cut(release: Release) -> str:
+    """What a sentence about the error ends with where a limit cut something off, as the notes then say."""
+    return ", apart from what a limit cuts off" if any(map(_is_cut, release.notes)) else ""
+
+
+def _is_cut(note: str) -> bool:
+    return note.endswith(NOT_IN_ERROR)
 
 
 def list_meanings(release: Release) -> list[str]:
     """One sentence per radius that is known."""
     value = _plain_value(release)
     if not _is_table(value):
-        return [] if release.error is None else [say_error(release.error)]
+        return [] if release.error is None else [say_error(release, release.error)]
     said = []
     for name in _measures(release):
         radius = (release.errors or {}).get(name)
         if name + _ERROR in value[0]:
-            said.append(f"95 % of draws of {name} lie within ±{name}{_ERROR} of the exact value, row by row")
+            said.append(
+                f"95 % of draws of {name} lie within ±{name}{_ERROR} of the exact value{say_cut(release)}, row by row"
+            )
         elif radius is not None:
-            said.append(say_error(radius, name))
+            said.append(say_error(release, radius, name))
     if not said and release.error is not None:
-        said.append(f"{say_error(release.error)}, each number by itself")
+        said.append(f"{say_error(release, release.error)}, each number by itself")
     return said
 
 

@@ -55,7 +55,28 @@ release: [report]
 
 def write_example_files(folder: Path) -> list[Path]:
     """Write the files into a folder, which is made if it is not there; they replace their namesakes."""
-    contents = {
+    written = []
+    for name, content in _contents().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def find_example_files(folder: Path) -> list[Path] | None:
+    """The files, where all of them are in the folder as they would be written; None otherwise."""
+    for name, content in _contents().items():
+        try:
+            if (folder / name).read_text(encoding="utf-8") != content:
+                return None
+        except (OSError, UnicodeDecodeError):
+            return None
+    return [folder / name for name in _contents()]
+
+
+def _contents() -> dict[str, str]:
+    return {
         "shop/customers.csv": _csv("id,city", ((i, CITIES[i % len(CITIES)]) for i in range(300))),
         "shop/orders.csv": _csv("customer,amount", _orders(2000)),
         "shop.yaml": SHOP_POLICY_TEXT,
@@ -70,13 +91,6 @@ def write_example_files(folder: Path) -> list[Path]:
         "people.csv": _csv("age,smoker,ill", _people(5000)),
         "people.json": json.dumps(PEOPLE_SCHEMA) + "\n",
     }
-    written = []
-    for name, content in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-        written.append(path)
-    return written
 
 
 def _csv(header: str, rows: Iterable[Iterable[object]]) -> str:

@@ -135,8 +135,8 @@ def _join(epsilon: float) -> Answer:
         measure="95 % noise radius",
         error=ours["numbers"][0]["error"]["95%"],
         baseline_error=theirs["numbers"][0]["error"]["95%"],
-        mechanism="Student-t noise, the default analyses",
-        baseline="Student-t noise, elastic sensitivity",
+        mechanism="flared Laplace noise, the default analyses",
+        baseline="flared Laplace noise, elastic sensitivity",
         guarantee=release.guarantee,
         remark="Over all databases one row could change this count without bound: global sensitivity gives no answer. "
         "Elastic sensitivity is the usual way out.",

@@ -178,7 +178,8 @@ def _csv_view(file: TableFile, types: Mapping[str, str]) -> str:
             # Without a header the first line holds cells of a row: it is not shown.
             missing = f"the first line of {file.path.name} has no such column"
             raise ParameterError(
-                f"types of {file.name!r} name {column!r}: {did_you_mean(column, names, otherwise=missing)}"
+                f"there is no column {column!r} in table {file.name!r}, for which a type is declared: "
+                f"{did_you_mean(column, names, otherwise=missing)}"
             )
     cells = []
     for name in names:

@@ -85,11 +85,13 @@ def read_file(path: Path, what: str) -> str:
             content = file.read(_LONGEST + 1)  # a pipe or a device tells no size
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read"
-        raise ParameterError(f"{path} {why}") from None
+        reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
+        raise ParameterError(f"{path} cannot be read: {reason}") from None
     if len(content) > _LONGEST:
         raise ParameterError(f"{path} is longer than 4 MB: that is not {what}")
-    return text.replace("\r\n", "\n")
+    return text.replace("
+", "
+")
 
 
 def read_amount(name: str, value: Any) -> Fraction:

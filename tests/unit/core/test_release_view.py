@@ -83,6 +83,27 @@ def test_errors_say_what_they_mean():
     assert "within ±2 of the exact answer, each number by itself" in alone._repr_html_()
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": 2},
+        {"value": [{"k": "a", "n": 5}], "error": 2},
+        {"value": [{"k": "a", "n": 5}], "error": 2, "errors": {"n": 2}},
+        {"value": [{"k": "a", "n": 5, "n_error": 2}], "error": 2, "errors": {"n": 2}},
+    ],
+)
+def test_an_error_that_leaves_out_what_a_limit_cuts_off_says_so(error):
+    cut = ", apart from what a limit cuts off"
+    fields = {"value": 5} | error
+    told = release(
+        **fields, notes=("COUNT(*): no customer counts for more than 1; the rest is not in the error",)
+    )
+    assert cut in told._repr_html_()
+    assert cut in str(told)
+    plain = release(**fields, notes=("no δ is spent: the noise is pure",))
+    assert cut not in plain._repr_html_() + str(plain)
+
+
 def test_what_was_seeded_says_so_everywhere():
     seeded = release([{"k": "a", "n": 5}], private=False)
     assert "NOT PRIVATE" in seeded._repr_html_()

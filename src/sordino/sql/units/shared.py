@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from sordino.core import EngineError
+from sordino.core.release_view import NOT_IN_ERROR
 from sordino.engines import Snapshot
 from sordino.sql.answering.cell_noise import DrawnSteps
 from sordino.sql.answering.exact import write_places
@@ -86,7 +87,7 @@ class SharedPart:
         if cell.scale is None:
             return None
         most = float(cell.scale * self.step)
-        return f"{text}: no {owner} counts for more than {most:g}; what that cuts off is not in the error"
+        return f"{text}: no {owner} counts for more than {most:g}; what that cuts off {NOT_IN_ERROR}"
 
 
 @dataclass(frozen=True, slots=True)

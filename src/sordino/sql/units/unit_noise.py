@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from sordino.core.release_view import NOT_IN_ERROR
 from sordino.sql.answering.cell_noise import CONFIDENCE, DrawnSteps
 from sordino.units import LimitNoise, Truncation
 
@@ -171,7 +172,7 @@ class SearchedLimit:
         clipped = self.truncation.clipped(limit, CONFIDENCE)
         return (
             f"{text}: no {owner} counts for more than {most:g}; what that cuts off, from at most {clipped} of them "
-            "(95 %), is not in the error"
+            f"(95 %), {NOT_IN_ERROR}"
         )
 
 

@@ -310,7 +310,8 @@ function showAnswer(release, said = "") {
     if (isNumber(release.value) && isNumber(release.error)) parts.push(drawBars("", [""], [release.value], [release.error]));
   }
   const notes = release.notes ?? [];
-  if (release.error !== undefined) parts.push(make("p", { class: "small" }, `95 % of draws lie within ±${shortNumber(release.error)} of the exact ${table ? "values, each by itself" : "value"}.`));
+  const cut = notes.some((note) => note.endsWith("is not in the error")) ? ", apart from what a limit cuts off" : "";
+  if (release.error !== undefined) parts.push(make("p", { class: "small" }, `95 % of draws lie within ±${shortNumber(release.error)} of the exact ${table ? "values, each by itself" : "value"}${cut}.`));
   parts.push(...notes.map((note) => make("p", { class: "small" }, note)));
   parts.push(facts([["Guarantee", `${amount(release.guarantee)} for ${release.guarantee.distance}`], ["Theorem", release.guarantee.theorem], ["Mechanism", release.mechanism]]));
   const copy = make("button", { type: "button", class: "quiet", onclick: async () => { await navigator.clipboard.writeText(copyText(release)); notify("Copied as CSV."); } }, "Copy as CSV");
