@@ -89,9 +89,7 @@ def read_file(path: Path, what: str) -> str:
         raise ParameterError(f"{path} cannot be read: {reason}") from None
     if len(content) > _LONGEST:
         raise ParameterError(f"{path} is longer than 4 MB: that is not {what}")
-    return text.replace("
-", "
-")
+    return text.replace("\r\n", "\n")
 
 
 def read_amount(name: str, value: Any) -> Fraction:
