@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ from sordino.cli.workflow import workflow
 from sordino.core import SordinoError
 from sordino.core.json_form import error_document, error_form
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _USAGE_ERROR: Any = typer.BadParameter.__base__
 _CLICK_ERROR: Any = _USAGE_ERROR.__base__
 
@@ -171,12 +173,30 @@ def run(arguments: list[str] | None = None) -> int:
         return _failed(error_document("interrupted", "interrupted"), as_json)
     except (BrokenPipeError, SystemExit):
         # The reader of a pipe went away (typer leaves for that reason only); nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return DONE
-    except Exception as error:  # a defect: its message may hold data, so only its kind and place are shown
-        if os.environ.get("SORDINO_DEBUG"):
-            raise
-        return _failed(error_form(error), as_json)
+    except OSError as error:
+        if error.errno not in _FULL:
+            return _defect(error, as_json)
+        # What was printed so far is lost, and a second try at the end of the process would fail again.
+        _silence()
+        return _failed(
+            error_document("output", f"cannot write: {str(error.strerror).lower()}"), as_json=False
+        )
+    except Exception as error:
+        return _defect(error, as_json)
+
+
+def _silence() -> None:
+    """Let what is still in the buffers of standard output go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _defect(error: Exception, as_json: bool) -> int:
+    """A defect's message may hold data, so only its kind and place are shown."""
+    if os.environ.get("SORDINO_DEBUG"):
+        raise error
+    return _failed(error_form(error), as_json)
 
 
 def _failed(document: dict[str, Any], as_json: bool) -> int:
