@@ -13,7 +13,7 @@ from sordino.core import MissingExtraError, UnsupportedError
 from sordino.sql.analysis import row_limits
 from sordino.sql.answering.plan import AnswerOptions
 from sordino.sql.solver import limits, translation
-from sordino.sql.solver.allowance import Allowance
+from sordino.sql.solver.effort import Effort
 from sordino.sql.solver.z3_solver import solve
 from tests.oracles.relations import AllDatabases, OracleTable
 
@@ -220,9 +220,9 @@ def test_what_a_question_gets_does_not_depend_on_the_clock(curator, monkeypatch)
 def test_long_lists_of_literals_are_bounded_by_terms(curator, monkeypatch):
     """3 000 numbers in up to 64 joined rows are more than is written; and nothing is written after that."""
     written = []
-    spend = Allowance.spend
+    spend = Effort.spend
     monkeypatch.setattr(
-        Allowance, "spend", lambda self, units, terms: written.append(terms) or spend(self, units, terms)
+        Effort, "spend", lambda self, units, terms: written.append(terms) or spend(self, units, terms)
     )
     numbers = ", ".join(map(str, range(3_000)))
     asked = f"SELECT COUNT(*) FROM r JOIN s ON r.id = s.id WHERE k IN ({numbers}) AND k >= 0"

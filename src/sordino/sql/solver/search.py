@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, TypeVar
 
-from sordino.sql.solver.allowance import Allowance
+from sordino.sql.solver.effort import Effort
 from sordino.sql.solver.encoded import Encoded, Encoding
 from sordino.sql.solver.found import Sensitivity
 from sordino.sql.solver.lines import EndlessLine, encode_line
@@ -55,12 +55,12 @@ def search_sensitivity(
     or a refusal where the seconds are up first.
     **Requires**: no NULL in columns of keys, conditions and outputs.
     """
-    allowance = Allowance(seconds, units, terms)
+    effort = Effort(seconds, units, terms)
     if copies == "sum" and sum(len(leaf.positions(table)) for leaf in list_leaves(query)) > 1:
-        found = _add_copies(query, shapes, table, cap, allowance, values)
+        found = _add_copies(query, shapes, table, cap, effort, values)
     else:
-        found = _find(query, shapes, table, cap, allowance, values)
-    return replace(found, table=table, seconds=allowance.seconds_spent)
+        found = _find(query, shapes, table, cap, effort, values)
+    return replace(found, table=table, seconds=effort.seconds_spent)
 
 
 def _find(
@@ -68,22 +68,22 @@ def _find(
     shapes: Shapes,
     table: str,
     cap: int,
-    allowance: Allowance,
+    effort: Effort,
     values: tuple[int, ...] | None,
 ) -> Sensitivity:
     if table not in list_tables(query):
         return Sensitivity(table, 0, 0)
     if isinstance(query, GroupedLeaf):
-        found = _search_tuples(TuplesThroughRow(query.leaf, table, shapes, True, values), cap, allowance)
+        found = _search_tuples(TuplesThroughRow(query.leaf, table, shapes, True, values), cap, effort)
         return replace(found, counted="groups")
     if isinstance(query, JoinLeaf) and not query.distinct:
         tuples = TuplesThroughRow(query, table, shapes, False, values)
         if _repeats_multiply(query, shapes, table):
-            return _search_repeats(tuples, allowance)
-        return _search_tuples(tuples, cap, allowance)
+            return _search_repeats(tuples, effort)
+        return _search_tuples(tuples, cap, effort)
     if isinstance(query, JoinLeaf) and len(query.positions(table)) == 1:
-        return _search_tuples(TuplesThroughRow(query, table, shapes, True, values), cap, allowance)
-    return _search_members(ChangedMembers(query, table, shapes, values), cap, allowance)
+        return _search_tuples(TuplesThroughRow(query, table, shapes, True, values), cap, effort)
+    return _search_members(ChangedMembers(query, table, shapes, values), cap, effort)
 
 
 def _repeats_multiply(leaf: JoinLeaf, shapes: Shapes, table: str) -> bool:
@@ -92,9 +92,9 @@ def _repeats_multiply(leaf: JoinLeaf, shapes: Shapes, table: str) -> bool:
     return bool(without - {table}) or (table in without and len(leaf.positions(table)) > 1)
 
 
-def _search_repeats(tuples: TuplesThroughRow, allowance: Allowance) -> Sensitivity:
+def _search_repeats(tuples: TuplesThroughRow, effort: Effort) -> Sensitivity:
     """Without keys: one joined row is as many as one likes."""
-    encoded, answer, reason = _ask(lambda terms: tuples.encode(1, terms), allowance)
+    encoded, answer, reason = _ask(lambda terms: tuples.encode(1, terms), effort)
     if encoded is None or answer.verdict == "unknown":
         return Sensitivity(tuples.table, 0, None, reason=reason)
     if answer.verdict == "unsat":
@@ -104,21 +104,21 @@ def _search_repeats(tuples: TuplesThroughRow, allowance: Allowance) -> Sensitivi
                        formula=encoded.script.text())  # fmt: skip
 
 
-def _search_tuples(tuples: TuplesThroughRow, cap: int, allowance: Allowance) -> Sensitivity:
-    found = _search(tuples, Sensitivity(tuples.table, 0, None), tuples.shapes, min(cap, 2), allowance)
+def _search_tuples(tuples: TuplesThroughRow, cap: int, effort: Effort) -> Sensitivity:
+    found = _search(tuples, Sensitivity(tuples.table, 0, None), tuples.shapes, min(cap, 2), effort)
     if found.at_least < 2 or found.reason not in ("", _CAPPED):
         return found
     for place in tuples.leaf.positions(tuples.table) if tuples.values is None else ():
-        line, answer, _ = _ask(lambda terms, place=place: encode_line(tuples, place, terms), allowance)  # type: ignore[misc]
+        line, answer, _ = _ask(lambda terms, place=place: encode_line(tuples, place, terms), effort)  # type: ignore[misc]
         if line is not None and answer.verdict == "sat":
             number = min(SHOWN, cap)
             witness = follow_line(line, answer.model, number, tuples.shapes)
             return replace(found, at_least=number, unbounded=True, reason="", witness=witness,
                            formula=line.encoded.script.text())  # fmt: skip
-    return _search(tuples, found, tuples.shapes, cap, allowance)
+    return _search(tuples, found, tuples.shapes, cap, effort)
 
 
-def _search_members(members: ChangedMembers, cap: int, allowance: Allowance) -> Sensitivity:
+def _search_members(members: ChangedMembers, cap: int, effort: Effort) -> Sensitivity:
     """Between what is attained and what the leaves can change together."""
     most: int | None = 0
     for leaf in members.query.leaves():
@@ -126,14 +126,12 @@ def _search_members(members: ChangedMembers, cap: int, allowance: Allowance) -> 
             continue
         tuples = TuplesThroughRow(leaf, members.table, members.shapes, True, members.values)
         # The rest is left for the formula itself.
-        bound = _search_tuples(tuples, cap, allowance.part(4)).at_most
+        bound = _search_tuples(tuples, cap, effort.part(4)).at_most
         most = None if bound is None or most is None else most + bound
-    return _search(members, Sensitivity(members.table, 0, most), members.shapes, cap, allowance)
+    return _search(members, Sensitivity(members.table, 0, most), members.shapes, cap, effort)
 
 
-def _search(
-    encoding: Encoding, known: Sensitivity, shapes: Shapes, cap: int, allowance: Allowance
-) -> Sensitivity:
+def _search(encoding: Encoding, known: Sensitivity, shapes: Shapes, cap: int, effort: Effort) -> Sensitivity:
     """From what is known to what is exact; or to the cap, the largest formula, or the end of the time."""
     ends = (cap, known.at_most, encoding.most)
     end = min(number for number in ends if number is not None)
@@ -142,7 +140,7 @@ def _search(
     while high - found.at_least > 1:
         low = found.at_least
         number = min(max(1, low * 2), end) if high > end else (low + high) // 2
-        encoded, answer, reason = _ask(lambda terms, n=number: encoding.encode(n, terms), allowance)  # type: ignore[misc]
+        encoded, answer, reason = _ask(lambda terms, n=number: encoding.encode(n, terms), effort)  # type: ignore[misc]
         if encoded is None or answer.verdict == "unknown":
             most = [
                 value for value in (known.at_most, high - 1 if high <= end else None) if value is not None
@@ -164,14 +162,14 @@ def _add_copies(
     shapes: Shapes,
     table: str,
     cap: int,
-    allowance: Allowance,
+    effort: Effort,
     values: tuple[int, ...] | None,
 ) -> Sensitivity:
     """An upper bound: every occurrence by itself."""
     split, known = split_copies(query, table, shapes)
     names = [name for name in list_tables(split) if name not in shapes]
     parts = [
-        _find(split, known, name, cap, allowance.part(len(names) - i), values) for i, name in enumerate(names)
+        _find(split, known, name, cap, effort.part(len(names) - i), values) for i, name in enumerate(names)
     ]
     bounds = [part.at_most for part in parts if part.at_most is not None]
     most = sum(bounds) if len(bounds) == len(parts) else None
@@ -181,16 +179,16 @@ def _add_copies(
     )  # fmt: skip
 
 
-def _ask(encode: Callable[[int | None], _Asked], allowance: Allowance) -> tuple[_Asked | None, Verdict, str]:
+def _ask(encode: Callable[[int | None], _Asked], effort: Effort) -> tuple[_Asked | None, Verdict, str]:
     """The formula, whether it has a model, and why that is unknown; no formula if it would be too large."""
     try:
-        asked = encode(allowance.terms)
+        asked = encode(effort.terms)
     except LargeFormulaError:
-        allowance.spend(0, allowance.terms or 0)
+        effort.spend(0, effort.terms or 0)
         return None, Verdict("unknown", {}), _LARGE
     script = (asked.encoded if isinstance(asked, EndlessLine) else asked).script
-    answer = solve(script.text(), seconds=allowance.seconds_left, units=allowance.units)
-    allowance.spend(answer.units, script.terms)
+    answer = solve(script.text(), seconds=effort.seconds_left, units=effort.units)
+    effort.spend(answer.units, script.terms)
     if answer.stopped:
-        allowance.refuse_late()
+        effort.refuse_late()
     return asked, answer, _LATE if answer.stopped else _WORKED

@@ -1,4 +1,4 @@
-"""Allowance: what a search may still ask of the solver, in units of its work, in terms of formulas and in seconds."""
+"""Effort: what a search may still ask of the solver, in units of its work, in terms of formulas and in seconds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sordino.core import UnsupportedError
 
 
 @dataclass(slots=True)
-class Allowance:
+class Effort:
     """What is left of ``units`` and ``terms``, which count work and are the same on every machine; None: no limit.
 
     ``seconds`` are by the clock. Where units are limited too, they are there for what units do not count, and to come
@@ -20,14 +20,14 @@ class Allowance:
     seconds: float
     units: int | None = None
     terms: int | None = None
-    _whole: Allowance | None = None
+    _whole: Effort | None = None
     _began: float = field(default_factory=time.monotonic)
 
-    def part(self, parts: int) -> Allowance:
+    def part(self, parts: int) -> Effort:
         """One of so many equal parts of what is left; what is spent of it is spent of the whole."""
         if self.units is None:
-            return Allowance(self.seconds_left / parts, None, self.terms, self)
-        return Allowance(self.seconds_left, self.units // parts, self.terms, self)
+            return Effort(self.seconds_left / parts, None, self.terms, self)
+        return Effort(self.seconds_left, self.units // parts, self.terms, self)
 
     @property
     def seconds_left(self) -> float:
