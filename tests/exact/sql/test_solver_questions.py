@@ -13,6 +13,8 @@ from sordino.core import MissingExtraError, UnsupportedError
 from sordino.sql.analysis import row_limits
 from sordino.sql.answering.plan import AnswerOptions
 from sordino.sql.solver import limits, translation
+from sordino.sql.solver.effort import Effort
+from sordino.sql.solver.z3_solver import solve
 from tests.oracles.relations import AllDatabases, OracleTable
 
 # Columns may be NULL, so that a key is one only where it is not.
@@ -65,11 +67,9 @@ def curator():
 
 
 @pytest.fixture(autouse=True)
-def _patient(monkeypatch):
-    """A busy machine changes no number here."""
-    monkeypatch.setattr(limits, "JOIN_SECONDS", 120.0)
-    monkeypatch.setattr(limits, "NAMED_SECONDS", 120.0)
-    limits._remembered.clear()
+def _forgetful(monkeypatch):
+    """What is remembered of other limits is forgotten."""
+    monkeypatch.setattr(limits, "_remembered", {})
 
 
 def statement_of(curator, sql):
@@ -181,9 +181,69 @@ def test_what_the_solver_cannot_bound_is_refused(curator, monkeypatch):
             )
     with pytest.raises(UnsupportedError, match=r"SUM\(x\) is refused: of rows without repeats COUNT"):
         statement_of(curator, "SELECT COUNT(*), SUM(x) FROM (SELECT DISTINCT x FROM r)")
-    monkeypatch.setattr(limits, "COUNT_SECONDS", 1e-9)
-    with pytest.raises(UnsupportedError, match="could be found out"):
-        curator.plan("SELECT COUNT(*) FROM (SELECT DISTINCT x FROM r)", AnswerOptions.checked(1.0, 0.0))
+    for name in ("COUNT_UNITS", "MOST_TERMS"):
+        with monkeypatch.context() as little:
+            little.setattr(limits, "_remembered", {})
+            little.setattr(limits, name, 1)
+            with pytest.raises(UnsupportedError, match="the work that a question may cost"):
+                curator.plan(
+                    "SELECT COUNT(*) FROM (SELECT DISTINCT x FROM r)", AnswerOptions.checked(1.0, 0.0)
+                )
+
+
+def test_what_a_question_gets_does_not_depend_on_the_clock(curator, monkeypatch):
+    """Less work than needed is another plan, always the same; less time is a refusal, and no other plan."""
+    asked = "SELECT COUNT(*) FROM r JOIN s ON r.id = s.id WHERE k >= 0"
+
+    def analyses():
+        monkeypatch.setattr(limits, "_remembered", {})
+        plan = curator.plan(asked, AnswerOptions.checked(1.0, 0.0))
+        return {name for reading in plan.readings for name in reading.prepared}
+
+    with_it = analyses()
+    assert row_limits.SOLVER in with_it
+    with monkeypatch.context() as little:
+        little.setattr(limits, "JOIN_UNITS", 1)
+        assert analyses() == with_it - {row_limits.SOLVER}
+    monkeypatch.setattr(limits, "LATEST_SECONDS", 1e-9)
+    for _ in range(2):  # and nothing of it is remembered
+        with pytest.raises(UnsupportedError, match="nothing was paid"):
+            analyses()
+    ann = curator.session("ann")
+    before = ann.budget()
+    for ask in (ann.query, ann.preview, curator.explain):
+        with pytest.raises(UnsupportedError, match="nothing was paid"):
+            ask(asked, epsilon=1)
+    assert ann.budget() == before
+
+
+def test_long_lists_of_literals_are_bounded_by_terms(curator, monkeypatch):
+    """3 000 numbers in up to 64 joined rows are more than is written; and nothing is written after that."""
+    written = []
+    spend = Effort.spend
+    monkeypatch.setattr(
+        Effort, "spend", lambda self, units, terms: written.append(terms) or spend(self, units, terms)
+    )
+    numbers = ", ".join(map(str, range(3_000)))
+    asked = f"SELECT COUNT(*) FROM r JOIN s ON r.id = s.id WHERE k IN ({numbers}) AND k >= 0"
+    monkeypatch.setattr(limits, "MOST_TERMS", 50_000)
+    monkeypatch.setattr(limits, "JOIN_UNITS", 4_000_000_000)
+    curator.plan(asked, AnswerOptions.checked(1.0, 0.0))
+    assert max(written) > 9_000
+    assert sum(written) <= 2 * 50_000  # of each of two tables
+
+
+def test_work_is_counted_and_ends_where_it_is_said():
+    """Nobody knows the end of this search: so much work and no more, without a word of time."""
+    x = "(* x x x)"
+    hard = "".join(f"(declare-fun {v} () Int)" for v in "xyz")
+    hard += f"(assert (= (+ {x} {x.replace('x', 'y')} {x.replace('x', 'z')}) 114))"
+    first, second = (solve(hard, seconds=300, units=100_000) for _ in range(2))
+    assert (first.verdict, first.stopped) == ("unknown", False)
+    assert first.units == second.units >= 100_000
+    easy = "(declare-fun x () Int)(assert (> x 3))"
+    assert solve(easy, seconds=300, units=100_000).units < 1_000
+    assert solve(easy, seconds=0, units=100_000).stopped
 
 
 def test_without_enforced_keys_or_z3_the_solver_is_not_asked(monkeypatch):

@@ -73,7 +73,7 @@ def limit_rows(join: JoinQuestion, named: Sequence[str] | None) -> Mapping[str, 
     unknown = [occurrence.table for occurrence in private if occurrence.table not in limits]
     if unknown and named is not None and set(named) == {SOLVER}:
         raise UnsupportedError(
-            f"one row of {unknown[0]} may change any number of joined rows as far as the solver finds in its time: "
+            f"one row of {unknown[0]} may change any number of joined rows as far as the solver finds with its work: "
             "name other analyses too, which look at the rows"
         )
     return limits

@@ -11,7 +11,7 @@ from sordino.sql.aggregates import Measure
 from sordino.sql.analysis import SOLVER, AnalysisPlan, AskedNumbers, RowLimits, add_limits, find_limits
 from sordino.sql.answering.cell_noise import CONFIDENCE, CellNoise, ConstantNoise
 from sordino.sql.question import Statement
-from sordino.sql.solver.limits import COUNT_SECONDS, find_count_limits
+from sordino.sql.solver.limits import find_count_limits
 
 _BY_SOLVER = "that a solver found"
 
@@ -33,7 +33,7 @@ def limit_counted(statement: Statement) -> dict[str, int]:
     found = find_count_limits(statement.counted)
     for table, one in found.items():
         if one.at_most is None:
-            more = f"more of these rows than could be found out in {COUNT_SECONDS:g} seconds"
+            more = "more of these rows than the solver finds with the work that a question may cost"
             changed = "any number of these rows" if one.unbounded else more
             raise UnsupportedError(
                 f"one row of {table} may change {changed}: declare keys as enforced in the policy, where no database "

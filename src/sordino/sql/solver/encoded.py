@@ -24,5 +24,5 @@ class Encoding(Protocol):
     def most(self) -> int | None:
         """The largest N whose formula is not too large; None: any."""
 
-    def encode(self, number: int) -> Encoded:
-        """That a row changes at least so many result rows in some database."""
+    def encode(self, number: int, terms: int | None = None) -> Encoded:
+        """That a row changes at least so many result rows in some database, in at most so many terms."""

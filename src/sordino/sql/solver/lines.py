@@ -20,7 +20,7 @@ class EndlessLine:
     step: tuple[RowNames, ...]
 
 
-def encode_line(tuples: TuplesThroughRow, place: int) -> EndlessLine:
+def encode_line(tuples: TuplesThroughRow, place: int, terms: int | None = None) -> EndlessLine:
     """That joined rows x, x + d, x + 2d, … satisfy the condition, have one y at ``place`` and obey keys and checks.
 
     **Guarantee**: a model proves that the number of joined rows through y, or of their outputs, has no bound: take the
@@ -28,7 +28,7 @@ def encode_line(tuples: TuplesThroughRow, place: int) -> EndlessLine:
     of the line, either never agree in a key (one coordinate keeps them apart) or are the same row.
     """
     leaf = tuples.leaf
-    script = Script(tuples.shapes)
+    script = Script(tuples.shapes, most_terms=terms)
     row = script.row("y", tuples.table)
     script.obey_keys(row)
     start = tuples.join(script, row, "start", place=place)

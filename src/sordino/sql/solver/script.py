@@ -8,12 +8,17 @@ from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 
+from sordino.core import SordinoError
 from sordino.sql.solver.conditions import write_and, write_or
 from sordino.sql.solver.query import ColumnShape, Shapes, TableShape, place_at
 from sordino.sql.solver.terms import SORTS, Hidden, Plain, RowField, SolverKind, Term
 
 # Dates are numbered from here, so that small numbers are dates that people know.
 FIRST_DAY = date(1970, 1, 1).toordinal()
+
+
+class LargeFormulaError(SordinoError):
+    """A formula would have more terms than are allowed; caught where formulas are asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +52,18 @@ class TextCodes:
 
 @dataclass(slots=True)
 class Script:
-    """Declarations and assertions. ``values``: if given, all that a column may hold, for tiny domains."""
+    """Declarations and assertions. ``values``: if given, all that a column may hold, for tiny domains.
+
+    ``most_terms``: where to stop writing, with a `LargeFormulaError`. ``terms``: functions, names and numbers that were
+    written so far.
+    """
 
     shapes: Shapes
     codes: TextCodes = field(default_factory=TextCodes)
     values: tuple[int, ...] | None = None
+    most_terms: int | None = None
+    terms: int = 0
+    _hidden: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
     _declared: dict[str, str] = field(default_factory=dict)
     _asserted: list[str] = field(default_factory=list)
 
@@ -74,10 +86,22 @@ class Script:
         self._declared.setdefault(name, f"(declare-fun {name} ({' '.join(arguments)}) {sort})")
         return name
 
+    def name_hidden(self, name: str, sorts: tuple[str, ...]) -> str:
+        """A short name of a hidden function, whose own may be as long as the question."""
+        return self._hidden.setdefault((name, sorts), f"|hidden.{len(self._hidden)}|")
+
     def require(self, formula: str) -> None:
         """One more assertion."""
         if formula != "true":
+            self.count_terms([formula])
             self._asserted.append(f"(assert {formula})")
+
+    def count_terms(self, formulas: Sequence[str]) -> None:
+        """So much was written, here or of a formula to come; a refusal of the formula if it is too much."""
+        # Before each name, number or function but the first stands a space.
+        self.terms += sum(formula.count(" ") + 1 for formula in formulas)
+        if self.most_terms is not None and self.terms > self.most_terms:
+            raise LargeFormulaError(f"a formula would have more than {self.most_terms} terms")
 
     def obey_keys(self, row: RowNames, *, where: str | None = None) -> None:
         """Rows of a table with equal keys are equal, if ``where`` holds for them: columns are functions of each key.
@@ -171,8 +195,8 @@ class JoinWriter:
     def hidden(self, hidden: Hidden) -> str:
         """A function of its parts; of parts of other sorts it is another function."""
         sorts = tuple("Real" if part.kind == "real" else SORTS[part.kind] for part in hidden.parts)
-        symbol = f"|{_escape(hidden.name)} of {' '.join(sorts)}|"
-        name = self.script.declare(symbol, sorts, SORTS[hidden.kind])
+        name = self.script.name_hidden(hidden.name, sorts)
+        self.script.declare(name, sorts, SORTS[hidden.kind])
         return f"({name} {' '.join(map(self.field, hidden.parts))})" if hidden.parts else name
 
 

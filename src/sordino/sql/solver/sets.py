@@ -52,9 +52,9 @@ class ChangedMembers:
 
         return sum(prod(pool(table) for table in leaf.tables) for leaf in leaves) * (number + 1)
 
-    def encode(self, number: int) -> Encoded:
+    def encode(self, number: int, terms: int | None = None) -> Encoded:
         """Ψ(number) of the whole tree."""
-        script = Script(self.shapes, values=self.values)
+        script = Script(self.shapes, values=self.values, most_terms=terms)
         leaves = self.query.leaves()
         row = script.row("y", self.table)
         script.obey_keys(row)
@@ -120,4 +120,5 @@ class ChangedMembers:
         for term, (sort, name) in zip(leaf.outputs, result, strict=True):
             kind = "real" if sort == "Real" else term.kind
             equal.append(f"(= {write_as(term, kind, writer)} {name})")
+        writer.script.count_terms(equal)
         return write_and(equal)

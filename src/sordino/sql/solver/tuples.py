@@ -32,9 +32,9 @@ class TuplesThroughRow:
     values: tuple[int, ...] | None = None
     most: int | None = None
 
-    def encode(self, number: int) -> Encoded:
+    def encode(self, number: int, terms: int | None = None) -> Encoded:
         """Φ(number) or Ψ(number)."""
-        script = Script(self.shapes, values=self.values)
+        script = Script(self.shapes, values=self.values, most_terms=terms)
         row = script.row("y", self.table)
         script.obey_keys(row)
         others: list[tuple[str | None, RowNames]] = []

@@ -13,10 +13,16 @@ from sordino.core import MissingExtraError
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a script has a model; ``model``: a value for every constant that matters, by its name without bars."""
+    """Whether a script has a model; ``model``: a value for every constant that matters, by its name without bars.
+
+    ``units``: how much work it was. ``stopped``: it is unknown since time or memory came to their end, or somebody
+    stopped it; False where the script alone, and the units that were allowed, decide that it is unknown.
+    """
 
     verdict: Literal["sat", "unsat", "unknown"]
     model: Mapping[str, int | Fraction | bool]
+    units: int = 0
+    stopped: bool = False
 
 
 def has_solver() -> bool:
@@ -27,8 +33,12 @@ def has_solver() -> bool:
         return False
 
 
-def solve(script: str, *, seconds: float) -> Verdict:
-    """Ask z3 for at most so long; late, it says unknown, never a verdict."""
+def solve(script: str, *, seconds: float, units: int | None = None) -> Verdict:
+    """Ask z3 for at most so long and so much work; late, it says unknown, never a verdict.
+
+    The plain solver is asked: the one that z3 chooses by the shape of a script tries some ways for so many seconds
+    each, so that the same script could get another verdict on a busy machine.
+    """
     try:
         import z3
     except ImportError:
@@ -36,21 +46,37 @@ def solve(script: str, *, seconds: float) -> Verdict:
             "the solver needs z3, which is not installed: pip install 'sordino[solver]'"
         ) from None
     if seconds <= 0:
+        return Verdict("unknown", {}, stopped=True)
+    if units is not None and units <= 0:
         return Verdict("unknown", {})
     context = z3.Context()
-    solver = z3.Solver(ctx=context)
+    solver = z3.SimpleSolver(ctx=context)
     solver.set("timeout", max(1, int(seconds * 1000)))
-    solver.from_string(script)
+    if units is not None:
+        solver.set("rlimit", units)
     try:
+        solver.from_string(script)
+        before = _count_units(solver)
         verdict = str(solver.check())
+        spent = _count_units(solver) - before
     except z3.Z3Exception:  # out of memory, or of some other resource
-        verdict = "unknown"
+        return Verdict("unknown", {}, stopped=True)
+    if verdict == "unsat":
+        return Verdict("unsat", {}, spent)
     if verdict != "sat":
-        return Verdict("unsat" if verdict == "unsat" else "unknown", {})
+        ended = units is not None and spent >= units
+        return Verdict(
+            "unknown", {}, spent, stopped=not ended and "incomplete" not in solver.reason_unknown()
+        )
     model = solver.model()
-    return Verdict(
-        "sat", {decl.name(): _plain(model[decl], z3) for decl in model.decls() if decl.arity() == 0}
-    )
+    values = {decl.name(): _plain(model[decl], z3) for decl in model.decls() if decl.arity() == 0}
+    return Verdict("sat", values, spent)
+
+
+def _count_units(solver: Any) -> int:
+    """What z3 has done so far, in the units of its ``rlimit``, which do not depend on the machine."""
+    found = solver.statistics()
+    return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
 
 
 def _plain(value: Any, z3: Any) -> int | Fraction | bool:
