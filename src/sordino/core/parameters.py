@@ -27,6 +27,8 @@ def number(name: str, value: Any) -> float:
         result = float(value)
     except OverflowError:
         raise ParameterError(f"{name} must be below 1.8e308, got a larger number") from None
+    except ValueError:  # a signaling NaN
+        result = math.nan
     if not math.isfinite(result):
         raise ParameterError(f"{name} must be finite, got {value!r}")
     return result

@@ -30,6 +30,10 @@ class Accounts:
         self._policy = policy
         self._distance = distance_of(policy)
         check_risks(policy)
+        self._limits = {
+            analyst: _read_budget(f"budgets.{analyst}", budget) for analyst, budget in policy.budgets.items()
+        }
+        self._cap = None if policy.cap is None else _read_budget("cap", policy.cap)
         self._owned = not isinstance(source, Ledger)
         self._place: str | os.PathLike[str] | None = None
         self._declared = False
@@ -134,8 +138,8 @@ class Accounts:
     def _declare(self, ledger: Ledger) -> None:
         ledger.declare(
             self._policy.dataset,
-            {analyst: limit_of(budget) for analyst, budget in self._policy.budgets.items()},
-            cap=None if self._policy.cap is None else limit_of(self._policy.cap),
+            self._limits,
+            cap=self._cap,
             distance=self._distance,
             tables=tables_of(self._policy),
         )
@@ -158,6 +162,14 @@ def check_risks(policy: Policy) -> None:
             "a budget is an advantage where rows of weight 1 or users are protected; give an epsilon here "
             "(sordino risk epsilon finds one for a norm)"
         )
+
+
+def _read_budget(path: str, budget: DeclaredBudget) -> Limit:
+    """The limit, or what the owner has to change; analysts are told nothing of each other's budgets."""
+    try:
+        return limit_of(budget)
+    except ParameterError as error:
+        raise ParameterError(f"policy {path}: {error}") from None
 
 
 def limit_of(budget: DeclaredBudget) -> Limit:

@@ -239,6 +239,8 @@ def _restrict(data: DataSet, definition: SeriesDefinition, begin: datetime, end:
     if not isinstance(tree, exp.Select):
         raise UnsupportedError("a series is asked with one SELECT")
     column = parse_one(definition.time, into=exp.Column, dialect=data.engine.dialect)
+    if not isinstance(column, exp.Column):  # such as NULL, which is no row's time
+        raise ParameterError(f"time must name a column, such as 'ts' or 'orders.ts', got {definition.time!r}")
     condition = exp.and_(
         exp.GTE(this=column.copy(), expression=exp.Literal.string(_literal(begin))),
         exp.LT(this=column.copy(), expression=exp.Literal.string(_literal(end))),
@@ -276,6 +278,8 @@ def read_moment(name: str, value: Any) -> datetime:
         elif isinstance(value, date):
             moment = datetime(value.year, value.month, value.day)
         else:
+            if value[10:11] not in ("", " ", "T"):  # or the zone of a day, +02:00, were read as two hours
+                raise ValueError
             moment = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         raise ParameterError(

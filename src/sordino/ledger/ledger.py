@@ -43,7 +43,7 @@ from sordino.ledger.records import (
     read_reserved_loss,
     set_limit,
 )
-from sordino.ledger.replay import find_disorder, replay_account
+from sordino.ledger.replay import find_disorder, list_accounts, replay_account
 from sordino.ledger.reservation import Reservation, StoredRelease
 from sordino.ledger.storage import Storage
 from sordino.ledger.store import Store
@@ -458,7 +458,7 @@ class Ledger(Closing):
         return Anchor.of(self.verify(last))
 
     def verify(self, anchor: Anchor | None = None) -> ChainLink:
-        """Check that every account is what its events make it, each payment within the limit that stood then.
+        """Check that every account is there and what its events make it, each payment within the limit that stood then.
 
         And that the events are a chain (`chain.py`): none was edited, removed or swapped by somebody who did not chain
         the rest anew. With an ``anchor`` that was taken before, nobody did: the ledger has grown since, and what it
@@ -468,7 +468,7 @@ class Ledger(Closing):
             last = check_chain(connection, str(self._store), anchor)
             if (wrong := find_disorder(connection)) is not None:
                 raise LedgerError(f"{self._store}: {wrong}")
-            for dataset, analyst in connection.execute("SELECT dataset, analyst FROM accounts").fetchall():
+            for dataset, analyst in list_accounts(connection):
                 account = find_account(connection, dataset, analyst)
                 if account != replay_account(connection, dataset, analyst):
                     whose = f"analyst {analyst!r}" if analyst else "the cap"

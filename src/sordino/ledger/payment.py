@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sordino.core import BudgetError, Guarantee, ParameterError
-from sordino.ledger.composition import make_printable
+from sordino.ledger.composition import Amount, make_printable
 from sordino.ledger.records import (
     CAP,
     append_event,
@@ -48,16 +48,21 @@ def pay(
             f"no delta to spend, {account.limit.measure} alone; nothing was spent; ask without a delta, or "
             f"have the owner give one beside {account.limit.measure}"
         )
+    whose = f"the budget of {analyst!r} on data set {dataset!r}"
     if not (account.spent + cost).within(account.limit.amount):
+        if cost == Amount():
+            raise BudgetError(_say_lowered(whose))
         raise BudgetError(
             f"{account.limit.shown(cost)} was asked and {account.limit.shown(account.left, left=True)} is left "
-            f"of the budget of {analyst!r} on data set {dataset!r}; nothing was spent"
+            f"of {whose}; nothing was spent"
         )
     charge(connection, account, cost)
     cap = find_account(connection, dataset, CAP)
     if cap is not None:
         shared = cap.limit.cost(guarantee.loss)
         if not (cap.spent + shared).within(cap.limit.amount):
+            if cost == Amount():
+                raise BudgetError(_say_lowered(f"the cap of data set {dataset!r} over all analysts"))
             raise BudgetError(
                 f"{account.limit.shown(cost)} was asked and the cap of data set {dataset!r} over all analysts "
                 "does not allow it; nothing was spent; ask the owner of the data"
@@ -74,3 +79,10 @@ def pay(
     )
     connection.execute("INSERT INTO unended VALUES (?, ?, ?, ?)", (number, dataset, analyst, holder))
     return number
+
+
+def _say_lowered(what: str) -> str:
+    return (
+        f"this was paid before, and {what} is below what was spent by now: it is answered once the owner raises it; "
+        "nothing was spent"
+    )

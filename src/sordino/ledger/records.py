@@ -97,12 +97,34 @@ def find_granted_account(connection: Connection, dataset: str, analyst: str) -> 
     """The account, or a refusal that says who can grant one."""
     account = find_account(connection, dataset, analyst) if analyst else None
     if account is None or account.withdrawn:
+        if account is not None and _is_uncountable(connection, account):
+            raise BudgetError(
+                f"the policy gives {analyst!r} a budget of data set {dataset!r} in epsilon, in which not everything "
+                "that was answered before can be counted: the owner declares it as rho"
+            )
         raise BudgetError(
             f"no budget was granted to {analyst!r} on data set {dataset!r}, neither by this policy nor in the ledger: "
             "the owner grants one with 'sordino ledger grant FILE --dataset … --analyst … --epsilon …', Ledger.grant "
             "or in the policy"
         )
     return account
+
+
+def _is_uncountable(connection: Connection, account: Account) -> bool:
+    """Whether it is empty because the policy's limit is in ε and ρ was spent; not because the owner took it back."""
+    whose = (account.dataset, account.analyst)
+    declared = connection.execute(
+        "SELECT measure FROM declared WHERE dataset = ? AND analyst = ?", whose
+    ).fetchone()
+    last = connection.execute(
+        "SELECT scope FROM events WHERE kind = 'grant' AND dataset = ? AND analyst = ? ORDER BY number DESC LIMIT 1",
+        whose,
+    ).fetchone()
+    return (
+        declared is not None
+        and (declared[0], account.limit.measure) == ("epsilon", "rho")
+        and last[0] != REVOKED
+    )
 
 
 def find_known_account(connection: Connection, dataset: str, analyst: str) -> Account:

@@ -11,6 +11,14 @@ from sordino.ledger.schema import UNENDED_BY_EVENTS
 from sordino.ledger.storage import Connection
 
 
+def list_accounts(connection: Connection) -> list[tuple[str, str]]:
+    """Data set and analyst of every account that is kept, or that a grant has made and nobody may remove."""
+    accounts = connection.execute(
+        "SELECT dataset, analyst FROM accounts UNION SELECT dataset, analyst FROM events WHERE kind = 'grant'"
+    )
+    return [(dataset, analyst) for dataset, analyst in accounts.fetchall()]
+
+
 def replay_account(connection: Connection, dataset: str, analyst: str) -> Account | None:
     """Limit and sum after all events; None if some payment exceeded the limit that stood when it was made.
 

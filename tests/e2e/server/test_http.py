@@ -327,7 +327,7 @@ def test_nothing_that_is_kept_opens_anything(tmp_path):
         for cell in raw:
             tried += [cell.hex(), base64.urlsafe_b64encode(cell).decode(), cell.decode(errors="ignore")]
         assert len(tried) > 40
-        for text in tried:
+        for text in map(str.strip, tried):  # a header never ends in a space, whatever its cell does
             if not (text.isascii() and text.isprintable()):
                 continue
             with running.client() as thief:

@@ -36,6 +36,13 @@ def test_what_is_no_number_is_named(text):
         from_text("epsilon", text)
 
 
+@pytest.mark.parametrize("text", ["NaN", "sNaN", "Infinity"])
+def test_a_decimal_that_is_no_number_is_named(text):
+    for read in (exact, as_written):
+        with pytest.raises(ParameterError, match="epsilon must be finite"):
+            read("epsilon", Decimal(text))
+
+
 def test_decimals_are_exact():
     assert exact("epsilon", Decimal("0.1")) == as_written("epsilon", Decimal("0.1")) == Fraction(1, 10)
     smallest = Decimal.from_float(5e-324)  # all places of the smallest float

@@ -41,12 +41,13 @@ def test_a_budget_may_be_the_rise_of_a_belief():
         ({"epsilon": 1, "prior": 0.5}, "prior belongs to advantage"),
         ({"advantage": 0.1, "delta": 1e-6}, "leave delta out"),
         ({"advantage": 0.9, "prior": 0.5}, "cannot rise by 0.9"),
-        ({"advantage": 1e-8}, "advantage of 1e-08 allows less"),
+        ({"advantage": 1e-8}, "budgets.ann: an advantage of 1e-08 allows less"),
+        ({"epsilon": None}, "budgets.ann: a budget is either epsilon"),
     ],
 )
-def test_risks_that_are_none_are_refused(budget, message):
-    with pytest.raises(ParameterError, match=message), connect({"ann": budget}) as curator:
-        curator.session("ann").budget()
+def test_budgets_that_are_none_are_refused_when_the_owner_connects(budget, message):
+    with pytest.raises(ParameterError, match=message):
+        connect({"ann": budget})
 
 
 def test_a_risk_needs_units_that_are_one_step_apart():

@@ -229,6 +229,38 @@ def test_a_left_join_that_gives_a_row_many_partners_is_refused():
                     )
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"time": "NULL"}, "must name a column"),
+        ({"start": "2024-01-01+02:00"}, "start must be a day or a moment"),  # not two hours after midnight
+        ({"start": "2024-01-01 00:00+02:00"}, "start must be in UTC"),
+    ],
+)
+def test_what_only_looks_like_a_column_or_a_moment_is_refused(curator, change, said):
+    with pytest.raises(ParameterError, match=said):
+        curator.session("bob").series("SELECT SUM(x) FROM orders", epsilon=1, **(DAILY | change))
+    assert str(curator.session("bob").budget()).startswith("epsilon 1 left")
+
+
+@pytest.mark.parametrize(
+    ("lower", "named"),
+    [({"budgets": {"ann": {"epsilon": 0.5}}}, "budget of 'ann'"), ({"cap": {"epsilon": 0.5}}, "cap of data")],
+)
+def test_a_series_waits_under_a_limit_below_what_was_spent(lower, named, tmp_path):
+    policy = POLICY | {"budgets": {"ann": {"epsilon": 1}}, "cap": {"epsilon": 1}}
+    question = "SELECT SUM(x) FROM orders"
+    with sd.connect({"orders": TABLE}, policy=policy, ledger=tmp_path / "book") as opened:
+        opened.session("ann").series(question, epsilon=1, name="daily", **DAILY).next()
+    with sd.connect({"orders": TABLE}, policy=policy | lower, ledger=tmp_path / "book") as opened:
+        series = opened.session("ann").find_series("daily")
+        with pytest.raises(BudgetError, match=f"was paid before, and the {named}.* below what was spent"):
+            series.next()
+        assert len(series.show().value) == 1
+    with sd.connect({"orders": TABLE}, policy=policy, ledger=tmp_path / "book") as opened:
+        assert len(list(opened.session("ann").find_series("daily").catch_up())) == 9
+
+
 def test_a_time_is_a_column_of_the_row_itself():
     """What it is looked up in may change, and then one row would be in the blocks of two times."""
     policy = POLICY | {"tables": POLICY["tables"] | {"cities": {"private": False, "key": "city"}}}

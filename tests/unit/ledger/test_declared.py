@@ -115,7 +115,9 @@ def test_a_policy_whose_measure_cannot_count_what_was_spent_tells_nobody_of_it(b
     book.spend("shop", "ann", guarantee, "q", lambda: {"value": 1})
     declare(book, ann=ONE, bob=ONE)
     pay(book, "bob", 0.5)
-    with pytest.raises(sd.BudgetError):
+    with pytest.raises(
+        sd.BudgetError, match=r"policy gives 'ann' .* in epsilon, in which .* declares it as rho"
+    ):
         pay(book, "ann", 0.1)
     with pytest.raises(sd.UnsupportedError, match="declares it as rho") as refused:
         declare(book, cap=ONE, ann=ONE, bob=ONE)

@@ -325,6 +325,17 @@ def test_sums_that_do_not_match_the_events_are_found(ledger, path):
         ledger.verify()
 
 
+@pytest.mark.parametrize(("analyst", "whose"), [("ann", "analyst 'ann'"), ("", "the cap")])
+def test_an_account_that_was_removed_is_found(ledger, path, analyst, whose):
+    """A cap that is gone holds nobody back, and its events still say that there is one."""
+    ledger.set_cap("shop", Limit.of(epsilon=1))
+    ledger.verify()
+    with tampering(path) as file:
+        file.execute("DELETE FROM accounts WHERE analyst = ?", (analyst,))
+    with pytest.raises(sd.LedgerError, match=f"{whose} on data set 'shop' does not match its events"):
+        ledger.verify()
+
+
 @pytest.mark.parametrize("beyond", [False, True])
 def test_a_limit_that_nobody_granted_and_a_payment_beyond_the_limit_are_found(ledger, path, beyond):
     ledger.spend("shop", "ann", pure(0.5), "q", lambda: {"value": 1})
