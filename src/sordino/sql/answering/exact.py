@@ -109,7 +109,7 @@ def write_among(keys: Sequence[GroupKey]) -> list[exp.Expr]:
 def _among(key: GroupKey) -> exp.Expr:
     values = [write_literal(value) for value in key.values if value is not None]
     # An empty list is no SQL: NULL may be the only group.
-    found = [exp.In(this=key.column.copy(), expressions=values)] if values else []
+    found: list[exp.Expr] = [exp.In(this=key.column.copy(), expressions=values)] if values else []
     if None in key.values:
         found.append(equate(key.column, None))
     return exp.or_(*found)
