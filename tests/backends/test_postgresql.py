@@ -353,6 +353,7 @@ HOSTILE_SETTINGS = {
     "default_transaction_isolation": "read committed",
     "default_transaction_read_only": "off",
     "client_encoding": "LATIN1",
+    "quote_all_identifiers": "on",
 }
 EVIL = """
     CREATE SCHEMA evil;

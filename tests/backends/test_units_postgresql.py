@@ -7,6 +7,7 @@ import pytest
 from sordino.curator import Curator
 from sordino.sql.policy import Policy
 from tests.backends.distinct_suite import check_loss, check_values
+from tests.backends.null_group_suite import check_null_groups
 from tests.backends.rank_suite import check_rank_loss, check_weights
 from tests.backends.row_suite import check_row_groups, check_row_loss, check_row_totals
 from tests.backends.series_suite import TABLES, check_series
@@ -115,3 +116,7 @@ def test_a_series_is_in_utc_whatever_the_database_says(postgresql_backend):
     for odd in ("infinity", "-infinity", "0044-03-15 BC", "294000-01-01"):
         owner.execute(f"INSERT INTO visits VALUES ('{odd}', '{odd}', '{odd}', 4)")
     check_series(engine)
+
+
+def test_groups_may_all_be_null(postgresql_backend):
+    check_null_groups(postgresql_backend)

@@ -8,6 +8,7 @@ import pytest
 
 from sordino.engines import connect
 from tests.backends.distinct_suite import check_loss, check_values
+from tests.backends.null_group_suite import check_null_groups
 from tests.backends.rank_suite import check_weights
 from tests.backends.row_suite import check_row_totals
 from tests.backends.series_suite import TABLES, check_series
@@ -67,3 +68,7 @@ def test_what_is_left_of_rows_at_a_limit_is_that_of_the_definition(shop, policy)
 
 def test_a_series_counts_every_interval_once(spark_backend):
     check_series(spark_backend.load(TABLES))
+
+
+def test_groups_may_all_be_null(spark_backend):
+    check_null_groups(spark_backend)

@@ -37,6 +37,7 @@ _SETTINGS = {
     "client_encoding": "UTF8",
     "row_security": "on",
     "gin_fuzzy_search_limit": "0",
+    "quote_all_identifiers": "off",  # before the next: it would be read back quoted
     "search_path": "pg_catalog, pg_temp",
 }
 _LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer ones, and two may become one

@@ -108,8 +108,11 @@ def write_among(keys: Sequence[GroupKey]) -> list[exp.Expr]:
 
 def _among(key: GroupKey) -> exp.Expr:
     values = [write_literal(value) for value in key.values if value is not None]
-    listed = exp.In(this=key.column.copy(), expressions=values)
-    return exp.or_(listed, equate(key.column, None)) if None in key.values else listed
+    # An empty list is no SQL: NULL may be the only group.
+    found: list[exp.Expr] = [exp.In(this=key.column.copy(), expressions=values)] if values else []
+    if None in key.values:
+        found.append(equate(key.column, None))
+    return exp.or_(*found)
 
 
 def write_place_of(key: GroupKey, column: exp.Expr) -> exp.Expr:
