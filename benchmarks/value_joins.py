@@ -3,8 +3,8 @@
 python benchmarks/value_joins.py [--rows 100000]
 
 Error at 95 % beside that of protecting rows at the same ε where the same question is answered so, and time beside the
-plain query at its best of four, all β of the grid together. A unit is 100 m, 5 % of the speed, a ton, 100 €, or an
-hour.
+plain query, both at their best of four, all β of the grid together. A unit is 100 m, 5 % of the speed, a ton,
+100 €, or an hour.
 """
 
 from __future__ import annotations
@@ -189,10 +189,12 @@ def main() -> None:
                 answer = plain.execute(sql).fetchall()[0][-1]
                 alone = min(alone, time.process_time() - began)
             plan = plan_sql(curator.data, sql, AnswerOptions.checked(1, 0), filters)
-            with curator.data.engine.snapshot() as snapshot:
-                began = time.process_time()
-                plan.measure(snapshot)
-                private = time.process_time() - began
+            private = math.inf
+            for _ in range(4):
+                with curator.data.engine.snapshot() as snapshot:
+                    began = time.process_time()
+                    plan.measure(snapshot)
+                    private = min(private, time.process_time() - began)
             rows = error_of(by_rows, BY_ROWS.get(name, sql))
             told = "refused" if rows is None else f"{rows:10.4g}"
             print(
