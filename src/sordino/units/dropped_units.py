@@ -3,6 +3,10 @@
 D(τ) = min Σ_u d_u over d ≥ 0 such that, when of every result j only max(0, 1 − Σ_{u ∈ O_j} d_u) stays, no unit has part
 in more than τ. One unit more can be dropped whole, and what suffices with it suffices without it: D moves within
 [0, 1], for any number of owners. With one owner each it is near the number of units above τ.
+
+That holds for whatever weights results have by themselves, so they are cut at 2²⁰·τ first: solvers have some fifteen
+digits, and a sum of money between two owners is easily 10⁹ steps where 1 is the limit. It takes less than a millionth
+of D away, since a result whose weight is beyond has to go all but wholly anyway.
 """
 
 from __future__ import annotations
@@ -18,14 +22,15 @@ from sordino.units.shared_results import SharedResults, Whole, merge_equal, sum_
 
 MOST_CORE_RESULTS = 500_000
 PRECISION = 1024
-_STEPS = 1 << 30  # all bounds are whole multiples of 1/_STEPS
+LARGEST_RATIO = 1 << 20  # of a result's weight and τ
+_STEPS = 1 << 40  # all bounds are whole multiples of 1/_STEPS
 _FINE = 1 << 60  # the same where millions of them are added
 _OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 Floats = NDArray[np.float64]
 
 
 def bound_dropped(results: SharedResults, tau: int) -> Fraction:
-    """D(tau), or a lower bound less than a 1024th below it.
+    """D(tau) of what is cut at `LARGEST_RATIO` times tau, or a lower bound less than a 1024th below it.
 
     **Guarantee**: D moves within [0, 1] when a unit comes.
     **Requires**: weights whose sums stay within 64 bits (`SharedResults.cut`).
@@ -37,7 +42,7 @@ def bound_dropped(results: SharedResults, tau: int) -> Fraction:
     price β_u of τ is at most 1/τ, since what it buys is at most 1, and 0 for units within τ; so the prices of the
     results of a unit within τ/(m − 1) add up to at most 1 whatever they are.
     """
-    owners, weights, units = _find_core(results, tau)
+    owners, weights, units = _find_core(results.cut(LARGEST_RATIO * tau), tau)
     if not len(weights):
         return Fraction(0)
     if not (owners[:, 1:] < units).any():
@@ -89,8 +94,11 @@ def _solve(owners: Whole, weights: Whole, units: int, tau: int) -> tuple[Floats,
 def _lower_bound(
     owners: Whole, weights: Whole, units: int, tau: int, prices: Floats, worth: Floats
 ) -> Fraction:
-    """Σ α − τ Σ β for prices cut until Σ_{j ∋ u} α_j ≤ 1, α_j ≤ w_j Σ_{u ∈ O_j} β_u and β ≤ 1/τ."""
-    beta = np.append(_in_steps(prices), 0)
+    """Σ α − τ Σ β for prices cut until Σ_{j ∋ u} α_j ≤ 1 and α_j ≤ w_j Σ_{u ∈ O_j} β_u.
+
+    Prices β·τ are rounded up: a weight far above τ needs one that is far below a step, and 0 would make its α 0.
+    """
+    beta = np.append(_in_steps(prices, up=True), 0)
     most = weights.astype(object) * beta[owners].sum(axis=1) // tau
     alpha = np.minimum(_in_steps(worth).astype(object), most)
     sums = _sum_exactly(owners, alpha, units)
@@ -115,8 +123,9 @@ def _upper_bound(owners: Whole, weights: Whole, units: int, tau: int, drops: Flo
     return Fraction(total, _STEPS)
 
 
-def _in_steps(values: Floats) -> Whole:
-    whole: Whole = np.floor(np.clip(np.nan_to_num(values), 0.0, 1.0) * _STEPS).astype(np.int64)
+def _in_steps(values: Floats, *, up: bool = False) -> Whole:
+    steps = np.clip(np.nan_to_num(values), 0.0, 1.0) * _STEPS
+    whole: Whole = (np.ceil(steps) if up else np.floor(steps)).astype(np.int64)
     return whole
 
 

@@ -16,7 +16,7 @@ from sordino.core.parameters import whole
 from sordino.display.progress import show_progress
 from sordino.mechanisms.selection.stated_law import StatedLaw
 from sordino.units.concave_search import STEPS, gain_spread, list_doubling_limits, list_gains
-from sordino.units.dropped_units import bound_dropped
+from sordino.units.dropped_units import LARGEST_RATIO, bound_dropped
 from sordino.units.flows import load_solver
 from sordino.units.limit_choice import LimitChoice
 from sordino.units.limit_noise import GaussianPerLimit, LaplacePerLimit, LimitNoise
@@ -29,7 +29,8 @@ _SHARE = Fraction(2, 5)
 _SHARE_OF_GROUPS = Fraction(3, 10)
 _RHO_SHARE = Fraction(1, 5)
 _SLOPE = 2
-# Answers are cut where they cost this many nats: a limit that far off is never drawn, and need not be told apart.
+# Answers are cut where they cost this many nats more than the largest limit: limits that far off are never drawn, and
+# need not be told apart.
 _MOST_NATS = 24
 MOST_RESULTS = 5_000_000
 MOST_OWNERS = 8
@@ -210,10 +211,11 @@ class FlowTruncation:
         """Units to drop in steps of 1/STEPS, cut at a public number.
 
         The gain is a lower bound: with (f(t) − f(τ))/t more than a unit's worth of results is beyond τ for each unit of
-        it. Formally D ≥ min_d Σd + (what exceeds τ in all)/t ≥ (f(t) − f(τ))/t, by duality; one is left to rounding.
+        it. Formally D ≥ min_d Σd + (what exceeds τ in all)/t ≥ (f(t) − f(τ))/t, by duality; one is left to rounding,
+        and twice the part of D that `bound_dropped` cuts away.
         """
-        most = math.ceil(_MOST_NATS / self.truncation.choice.epsilon)
-        if gain >= (most + 1) * STEPS * self.joint:
+        most = -(-self.truncation.choice.hopeless(_MOST_NATS) // STEPS)
+        if gain >= (most + 1 + 2 * -(-most // LARGEST_RATIO)) * STEPS * self.joint:
             return most * STEPS
         return min(most * STEPS, math.floor(bound_dropped(results, limit) * STEPS / self.joint))
 

@@ -112,6 +112,10 @@ class LimitChoice:
         handicap = (self.handicaps[-1] - self.handicaps[index]) / _PART
         return math.ceil((last + fall + handicap) * (1 + 2.0**-40))
 
+    def hopeless(self, nats: int) -> int:
+        """An answer that is worse than that of the last limit by so many nats if the latter is 0. Public."""
+        return math.ceil(Fraction(self.handicaps[-1], _PART) + nats / self.rate)
+
     @property
     def _sampler(self) -> type[Exponential] | type[PermuteAndFlip]:
         return Exponential if self.bounded_range else PermuteAndFlip

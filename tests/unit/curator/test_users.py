@@ -325,3 +325,11 @@ def test_no_row_makes_a_question_fail(odd):
             ann.query("SELECT COUNT(*) FROM o a JOIN o b ON a.h = b.h AND a.uid < b.uid", epsilon=100).value
             > 0
         )
+
+
+def test_a_bound_on_totals_is_none_on_squares():
+    """Nobody has more than 30 orders, and five squares of 4.5 are more than 30."""
+    policy = {**POLICY, "most_per_unit": 30}
+    with sd.connect({"customers": CUSTOMERS, "orders": ORDERS}, policy=policy) as curator:
+        spread = curator.session("ann").query(f"SELECT VAR_POP(o.amount) AS v FROM {JOIN}", epsilon=BIG).value
+    assert abs(spread - 8.25) <= 1

@@ -50,6 +50,19 @@ def test_the_programme_of_the_definition(columns):
     assert above > 20
 
 
+@pytest.mark.parametrize("columns", [2, 3])
+def test_weights_far_above_the_limit(columns):
+    """Sums of money between owners: whether such questions are answered must not follow how large they are."""
+    draw = random.Random(columns)
+    for _ in range(60):
+        size = draw.randint(2, 7)
+        owners = [[draw.randint(0, 4) for _ in range(size)] for _ in range(columns)]
+        weights = [int(2 ** draw.uniform(0, 38)) for _ in range(size)]
+        tau = 1 << draw.randint(0, 12)
+        listed = [Result(Fraction(w), frozenset(c[i] for c in owners)) for i, w in enumerate(weights)]
+        assert is_just_below(bound_dropped(gather_results(owners, weights), tau), dropped_units(listed, tau))
+
+
 def test_gains_never_exceed_units_to_drop():
     draw, limits = random.Random(6), (1, 2, 4, 8, 16)
     for _ in range(40):

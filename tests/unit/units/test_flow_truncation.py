@@ -41,6 +41,20 @@ def test_a_large_budget_gives_the_total_and_a_limit_that_keeps_it(make):
         assert plan.draw([[], []], [])[1] == 0
 
 
+@pytest.mark.parametrize(
+    ("groups", "weight", "signed"), [(1, 10**9, False), (1, 10**9, True), (16, 16, False)]
+)
+def test_a_high_limit_is_chosen_where_many_units_need_it(groups, weight, signed):
+    """A ring of 300 units, each with two results in every group: half of the total of each suffices for 75 dropped."""
+    units, ring = 300, np.arange(300 * groups) % 300
+    plan = FlowTruncation.of(epsilon=Fraction(4), most=2**38, owners=2, groups=groups, signed=signed)
+    where = np.arange(units * groups) // units
+    rows = plan.join_groups([ring, (ring + 1) % units], np.full(units * groups, weight), where)
+    measures = plan.measure(rows)
+    limit = plan.grid[plan.find_likely(measures)]
+    assert 2 * weight <= limit < 4 * weight
+
+
 def test_distinct_values_and_three_owners_take_the_same_way():
     with seeded(3):
         plan = FlowTruncation.of(epsilon=CERTAIN, most=100, owners=1, distinct=True)

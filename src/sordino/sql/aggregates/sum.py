@@ -24,7 +24,7 @@ class BoundedSum:
 
     A row adds ⌊clip(value, low, high)/step + ½⌋ steps, so the answer is a whole number of ``step`` and the same on
     every engine. ``low`` and ``high`` are whole multiples of ``step``. ``whole``: the value is in the engine's
-    integers, not in doubles.
+    integers, not in doubles. ``inner``: nobody asked for this sum, another aggregate is made of it.
     """
 
     value: exp.Expr
@@ -33,6 +33,7 @@ class BoundedSum:
     step: Fraction = Fraction(1)
     whole: bool = False
     text: str = field(default="", compare=False)
+    inner: bool = field(default=False, compare=False)
     additive: ClassVar[bool] = True
 
     @property

@@ -35,8 +35,8 @@ def _read(node: exp.Expr, expressions: Expressions) -> tuple[Measure, ...]:
     squares = read_sum(exp.Sum(this=exp.Mul(this=centred.copy(), expression=centred.copy())), expressions)
     return (
         count_where_there(plain.value, f"COUNT({node.this.sql()})", expressions),
-        total,
-        replace(squares, low=Fraction(0), text=f"SUM of squares of {centred.this.sql()}"),
+        replace(total, inner=True),
+        replace(squares, low=Fraction(0), text=f"SUM of squares of {centred.this.sql()}", inner=True),
     )
 
 

@@ -15,6 +15,7 @@ from sordino.core.distance import WITH_ALL_ROWS
 from sordino.core.loss import round_as_written
 from sordino.engines import Snapshot, Table
 from sordino.sql.aggregates import DistinctCount, Measure, RankedValue, RowCount
+from sordino.sql.aggregates.sum import BoundedSum
 from sordino.sql.answering.cell_noise import DrawnSteps
 from sordino.sql.answering.plan import AnswerOptions, check_points, list_confidences, refuse_rho
 from sordino.sql.policy import MOST_ROWS, Policy, match_name
@@ -384,10 +385,16 @@ class _Planner(_Promises):
         return SharedPart(place, flow, measure.step, confidence)
 
     def _most(self, measure: Measure) -> int:
-        """More steps than anyone's total: the policy's word, or many rows of the most that one can add."""
+        """More steps than anyone's total: the policy's word, or many rows of the most that one can add.
+
+        The policy speaks of counts and of sums that are asked for: of a sum that an aggregate is made of, by its count.
+        """
         declared = self.most_per_unit
-        rows = 1 if self.once else MOST_ROWS
-        most = rows * measure.reach if declared is None else int(declared / measure.step)
+        rows = 1 if self.once else MOST_ROWS if declared is None else max(1, int(declared))
+        if declared is None or (isinstance(measure, BoundedSum) and measure.inner):
+            most = rows * measure.reach
+        else:
+            most = int(declared / measure.step)
         return max(1, min(most, LARGEST_SIZE))
 
     def _rank(self) -> list[RankedPart]:
