@@ -14,6 +14,8 @@ from sordino.graphs.counts.edge_triangles import count_triangles_per_edge
 from sordino.graphs.counts.k_triangles import find_triangle_level
 from sordino.graphs.kernels import threads
 
+pytestmark = pytest.mark.slow
+
 
 def draw_star(generator, n):
     """A few hubs, each adjacent to its own share of the nodes."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from sordino.learn.encoding import encode_rows
 from sordino.learn.path_shares import divide_epsilon
 from sordino.learn.stored import restore_forest, restore_tree, store_forest, store_tree
 from sordino.testing import seeded
+
+pytestmark = pytest.mark.slow
 
 UNIQUE = {"min_size": 2, "max_size": 4, "unique": True}
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=4)

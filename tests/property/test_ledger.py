@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -15,6 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import sordino as sd
 from sordino.ledger import TABLE_KINDS, Amount, Ledger, Limit
 from tests.unit.ledger.under_way import count_held
+
+pytestmark = pytest.mark.slow
 
 ANALYSTS = ("ann", "bob")
 LIMITS = st.integers(10, 90).map(lambda tenths: tenths / 10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from sordino.mechanisms.selection.inverse_sensitivity import inverse_scores
 from sordino.mechanisms.selection.local_dampening import dampened_scores
 from sordino.mechanisms.selection.question import pose_question
 from sordino.mechanisms.selection.shifted_dampening import shifted_scores
+
+pytestmark = pytest.mark.slow
 
 BOUND = 8.0
 steps = st.lists(st.floats(0, BOUND, allow_subnormal=False), min_size=0, max_size=8).map(sorted)

@@ -16,6 +16,8 @@ from sordino.sql.reading.read import read_statement
 from ..unit.sql.outcomes import check_refusal, outcome, texts
 from ..unit.sql.storm import DIALECTS
 
+pytestmark = pytest.mark.slow
+
 POLICY = Policy.load(
     {
         "version": 1,

@@ -155,6 +155,7 @@ def test_a_sum_that_may_fall_is_no_monotone_score(curator, connection):
     assert drawn_by(curator, question) == [("Oslo", "Rome", None)[place] for place in expected]
 
 
+@pytest.mark.slow
 def test_edges_are_the_rows_between_two_known_nodes(curator):
     graph = sd.graphs.Graph.from_edges([(10, 20), (20, 30), (10, 30)], nodes=[10, 20, 30, 40, 50])
     asked = {"epsilon": 0.25, "nodes": "people.id", "columns": None}

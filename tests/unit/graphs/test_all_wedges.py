@@ -24,6 +24,7 @@ def graph(request, monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_pairs_skipped_are_those_that_all_wedges_show_to_be_dominated(graph):
     all_wedges = import_module("all_wedges")
     most, widest = all_wedges.walk_all_wedges(graph)

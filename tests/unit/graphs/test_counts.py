@@ -53,6 +53,7 @@ FIELD = random_graph(40, 0.3, 1)
 # --- golden values -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.parametrize("name", ["ca-GrQc", "facebook_combined", "email-Enron"])
 def test_triangles_and_their_local_sensitivity_are_the_reference_values(name):

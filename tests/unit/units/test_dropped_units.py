@@ -35,6 +35,7 @@ def test_a_hub_is_dropped_instead_of_its_leaves():
     assert is_just_below(bound_dropped(results, 2), Fraction(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [2, 3, 4])
 def test_the_programme_of_the_definition(columns):
     draw, above = random.Random(columns), 0
@@ -63,6 +64,7 @@ def test_weights_far_above_the_limit(columns):
         assert is_just_below(bound_dropped(gather_results(owners, weights), tau), dropped_units(listed, tau))
 
 
+@pytest.mark.slow
 def test_gains_never_exceed_units_to_drop():
     draw, limits = random.Random(6), (1, 2, 4, 8, 16)
     for _ in range(40):

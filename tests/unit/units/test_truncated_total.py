@@ -17,6 +17,8 @@ from tests.oracles.units.contributions import truncated_flow
 from tests.oracles.units.distinct import fractional_distinct
 from tests.oracles.units.owners import Result
 
+pytestmark = pytest.mark.slow
+
 
 def total(owners, weights, tau):
     low, high = bound_truncated(gather_results(owners, weights), tau)

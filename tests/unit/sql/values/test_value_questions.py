@@ -251,6 +251,7 @@ def test_groups_by_a_public_key_and_a_category():
     assert "2 groups each take all of it; 3 categories" in facts["guarantee"]
 
 
+@pytest.mark.slow
 def test_questions_about_other_columns_are_other_questions():
     """x and y have equal bounds and granules: only their names tell the numbers apart."""
     with sd.connect(ROWS, policy=POLICY) as curator:
@@ -277,6 +278,7 @@ def test_explain_tells_the_owner():
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     [
@@ -343,6 +345,7 @@ def test_a_mean_over_public_rows_spends_everything_on_the_sum():
     assert "the number of rows is public" in mean["budget"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protects", "sql"),
     [
@@ -361,6 +364,7 @@ def test_a_sum_of_ones_is_a_public_number():
         explain_mean("values", "SELECT SUM(1) AS n FROM staff")
 
 
+@pytest.mark.slow
 def test_rows_that_come_and_go_do_without_sums_of_too_many_terms(monkeypatch):
     """Whether there are many rows must not show: nothing is refused, and the bound is that of all contents."""
     few, _ = explain_mean("row+values", "SELECT SUM(x) AS a FROM staff")
@@ -394,6 +398,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", CONDITIONS)
 @pytest.mark.parametrize("filters", [None, "sigmoid(100)"])
 def test_public_columns_that_are_null_hold_in_no_condition_and_in_no_negated_one(where, filters):
