@@ -88,6 +88,7 @@ def test_parties_are_sent_shares_and_public_sizes_only():
             assert (parties.unpack_numbers(sent[name]) != column).all()
 
 
+_FAREWELL = 20  # bytes
 _LISTENER = """
 import asyncio.selector_events as events, os
 real = events._SelectorSocketTransport.write
@@ -102,14 +103,16 @@ events._SelectorSocketTransport.write = write
 def listen(folder: Path, name: str, monkeypatch, log: list, **options) -> list[list[int]]:
     """The sizes of all messages of each party, as somebody on the network sees them, from the least.
 
-    Their order is left out: how far a party is when its peers say who they are is a matter of the clock.
+    Their order and what is no larger than a greeting or a farewell are left out: when a party comes and who is still
+    there when it goes is a matter of the clock.
     """
     (folder / name).mkdir()
     (folder / "sitecustomize.py").write_text(_LISTENER)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("SIZES", str(folder / name))
     sd.logs.correlate_secret(as_table(log), values=["x", "y"], **options)
-    return sorted(sorted(map(int, path.read_text().split())) for path in (folder / name).iterdir())
+    said = [map(int, path.read_text().split()) for path in (folder / name).iterdir()]
+    return sorted(sorted(size for size in sizes if size > _FAREWELL) for sizes in said)
 
 
 def test_sizes_of_messages_are_the_same_for_all_logs_of_one_shape(tmp_path, monkeypatch):
