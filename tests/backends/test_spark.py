@@ -56,6 +56,7 @@ def test_types_that_spark_guesses_from_the_names_of_folders_are_left_out(spark, 
         (tmp_path / "t" / f"year={year}").mkdir(parents=True)
         pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "t" / f"year={year}" / "0.parquet")
     path = str(tmp_path / "t")
+    spark.conf.set(inference, "true")  # Spark's own default, which engines opened before by their URL change
     spark.read.parquet(path).createOrReplaceTempView("guessed")
     spark.read.parquet(path).withColumnRenamed("year", "y").createOrReplaceTempView("renamed")
     spark.read.schema("a bigint, year string").parquet(path).createOrReplaceTempView("declared")
